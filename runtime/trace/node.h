@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Trace nodes: what a tensor handle points to. A node is one traced op (lazy), a scalar argument, or a value in memory.
+//
+// Nodes come from a slab, are counted, and are freed iteratively, so a chain of any length is released without deep
+// recursion. A node's op, type, operands, attrs and call site never change after it is made. What changes is `state`
+// and, with it, `storage`: the session, under its lock, turns a lazy node into a ready one and drops its operands.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <source_location>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "compiler/ir/attrs.h"
+#include "compiler/ir/op.h"
+#include "compiler/ir/tensor_type.h"
+#include "runtime/device/storage.h"
+
+namespace tenon::trace {
+
+class TraceNode;
+void retain(TraceNode* node);
+/// Drops one reference; at the last one frees the node and, iteratively, what only it held.
+void release(TraceNode* node);
+
+/// Owning pointer to a node.
+class NodeRef {
+ public:
+  NodeRef() = default;
+  NodeRef(TraceNode* node, bool adopt) : node_(node) {
+    if (!adopt && node_) retain(node_);
+  }
+  NodeRef(const NodeRef& other) : node_(other.node_) {
+    if (node_) retain(node_);
+  }
+  NodeRef(NodeRef&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  NodeRef& operator=(NodeRef other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  ~NodeRef() {
+    if (node_) release(node_);
+  }
+  TraceNode* get() const { return node_; }
+  TraceNode* operator->() const { return node_; }
+  TraceNode& operator*() const { return *node_; }
+  explicit operator bool() const { return node_ != nullptr; }
+
+ private:
+  TraceNode* node_ = nullptr;
+};
+
+enum class NodeState : std::uint8_t {
+  kLazy,    ///< an op whose operands are `operands`
+  kScalar,  ///< a 0-d run-time argument: `scalar_bits`
+  kReady,   ///< a value in memory: `storage`, `strides`, `byte_offset`
+};
+
+class TraceNode {
+ public:
+  std::atomic<std::uint32_t> references{1};
+  std::atomic<NodeState> state{NodeState::kLazy};
+  Op op = Op::k_input;
+  std::uint32_t depth = 0;   ///< longest chain of lazy nodes below, saturating; bounds graphs that nobody evaluates
+  TensorType type;
+  absl::InlinedVector<NodeRef, 2> operands;
+  Attrs attrs;
+  std::source_location call_site;
+
+  std::uint64_t scalar_bits = 0;  ///< kScalar: the value in its dtype, in the low bytes
+
+  // kReady. Strides in elements from the element [0, ..., 0], which lies at storage data + byte_offset; empty strides
+  // mean row-major.
+  device::StorageRef storage;
+  Shape strides;
+  std::int64_t byte_offset = 0;
+
+  // Scratch of the session's canonical walk, valid under the session's lock only.
+  std::uint32_t walk_epoch = 0;
+  std::int32_t walk_index = -1;
+};
+
+/// A lazy node of `op`; operands must already be promoted and `type` checked.
+NodeRef make_node(Op op, TensorType type, absl::InlinedVector<NodeRef, 2> operands, Attrs attrs,
+                  const std::source_location& call_site);
+NodeRef make_scalar(DType dtype, std::uint64_t bits);
+NodeRef make_ready(TensorType type, device::StorageRef storage, Shape strides, std::int64_t byte_offset);
+
+/// Live nodes of the process, for tests and for the bound on unevaluated graphs.
+std::int64_t live_nodes();
+
+}  // namespace tenon::trace
