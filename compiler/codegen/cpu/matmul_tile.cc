@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// The loop over k is not unrolled: a full tile has some 28 independent multiply-adds a turn, which hide both their
+// latency and the loop.
+#include "compiler/codegen/cpu/matmul_tile.h"
+
+#include <algorithm>
+
+namespace tenon::codegen {
+namespace {
+
+using Value = MatmulIr::Value;
+using Values = MatmulIr::Values;
+
+/// How the tile sees an operand or c: dtype in memory and element strides.
+struct View {
+  DType dtype;
+  std::int64_t row_stride;
+  std::int64_t col_stride;
+};
+
+class TileEmitter {
+ public:
+  TileEmitter(MatmulIr& ir, int rows, std::int64_t cols)
+      : ir_(ir), b_(ir.b), rows_(rows), cols_(cols), vectors_(static_cast<int>((cols + lanes() - 1) / lanes())) {
+    const MatmulPlan& p = ir.plan;
+    const MatmulSpec& s = p.problem;
+    a_ = p.pack_a ? View{p.compute, 1, p.packed_rows} : View{s.dtype, s.a.row_stride, s.a.col_stride};
+    bv_ = p.pack_b ? View{p.compute, p.tile_cols(), 1} : View{s.dtype, s.b.row_stride, 1};
+    c_ = p.through_scratch ? View{p.compute, p.col_block, 1} : View{p.compute, s.c.row_stride, 1};
+  }
+
+  llvm::Function* emit() {
+    llvm::Type* pointer = ir_.pointer;
+    const std::string suffix = ".tile_" + std::to_string(rows_) + "x" + std::to_string(cols_);
+    llvm::Function* f = ir_.begin_function(suffix, {pointer, pointer, pointer, b_.getInt64Ty(), b_.getInt1Ty()});
+    for (unsigned i = 0; i < 3; ++i) f->addParamAttr(i, llvm::Attribute::NoAlias);
+    Value *a = f->getArg(0), *b = f->getArg(1), *c = f->getArg(2);
+    Values state = begin_accumulators(c, f->getArg(4));
+    state.push_back(a);
+    state.push_back(b);
+    state = ir_.loop(ir_.i64(0), f->getArg(3), state, [&](Value* k, Values& carried) {
+      emit_step(carried);
+      return b_.CreateNSWAdd(k, ir_.i64(1));
+    });
+    for_each_vector(
+        [&](int i, int v) { ir_.store_vector(c_.dtype, state[slot(i, v)], c_address(c, i, v), stored(v)); });
+    ir_.end_function();
+    return f;
+  }
+
+ private:
+  int lanes() const { return ir_.plan.lanes; }
+  std::size_t slot(int i, int v) const { return static_cast<std::size_t>(i * vectors_ + v); }
+  std::size_t accumulators() const { return slot(rows_, 0); }
+  int valid(int v) const { return static_cast<int>(std::min<std::int64_t>(lanes(), cols_ - v * lanes())); }
+  /// Lanes of b and c that may be touched: all where they are padded in scratch.
+  int loaded(int v) const { return ir_.plan.pack_b ? lanes() : valid(v); }
+  int stored(int v) const { return ir_.plan.through_scratch ? lanes() : valid(v); }
+
+  Value* c_address(Value* c, int i, int v) { return ir_.at(c_.dtype, c, i * c_.row_stride + v * lanes()); }
+
+  template <class Fn>
+  void for_each_vector(Fn fn) {
+    for (int i = 0; i < rows_; ++i)
+      for (int v = 0; v < vectors_; ++v) fn(i, v);
+  }
+
+  Values begin_accumulators(Value* c, Value* first) {
+    Values loaded_values, results;
+    llvm::BasicBlock *zero_from = b_.GetInsertBlock(), *load_from = nullptr;
+    ir_.branch(
+        first, [&] { zero_from = b_.GetInsertBlock(); },
+        [&] {
+          for_each_vector(
+              [&](int i, int v) { loaded_values.push_back(ir_.load_vector(c_.dtype, c_address(c, i, v), stored(v))); });
+          load_from = b_.GetInsertBlock();
+        });
+    for (Value* value : loaded_values) {
+      llvm::PHINode* phi = b_.CreatePHI(ir_.vector, 2);
+      phi->addIncoming(llvm::Constant::getNullValue(ir_.vector), zero_from);
+      phi->addIncoming(value, load_from);
+      results.push_back(phi);
+    }
+    return results;
+  }
+
+  Value* load_a(Value* a, int i) {
+    Value* x = ir_.load_scalar(a_.dtype, ir_.at(a_.dtype, a, i * a_.row_stride));
+    return b_.CreateVectorSplat(static_cast<unsigned>(lanes()), x);
+  }
+  Value* load_b(Value* b, int v) { return ir_.load_vector(bv_.dtype, ir_.at(bv_.dtype, b, v * lanes()), loaded(v)); }
+
+  /// One k: the fewer operands are held in registers, the others pass through one.
+  void emit_step(Values& state) {
+    Value *&a = state[accumulators()], *&b = state[accumulators() + 1];
+    const auto update = [&](int i, int v, Value* x, Value* y) {
+      state[slot(i, v)] = ir_.multiply_add(x, y, state[slot(i, v)]);
+    };
+    Values held;
+    if (vectors_ <= rows_) {
+      for (int v = 0; v < vectors_; ++v) held.push_back(load_b(b, v));
+      for (int i = 0; i < rows_; ++i) {
+        Value* x = load_a(a, i);
+        for (int v = 0; v < vectors_; ++v) update(i, v, x, held[static_cast<std::size_t>(v)]);
+      }
+    } else {
+      for (int i = 0; i < rows_; ++i) held.push_back(load_a(a, i));
+      for (int v = 0; v < vectors_; ++v) {
+        Value* y = load_b(b, v);
+        for (int i = 0; i < rows_; ++i) update(i, v, held[static_cast<std::size_t>(i)], y);
+      }
+    }
+    a = ir_.at(a_.dtype, a, a_.col_stride);
+    b = ir_.at(bv_.dtype, b, bv_.row_stride);
+  }
+
+  MatmulIr& ir_;
+  llvm::IRBuilder<>& b_;
+  const int rows_;
+  const std::int64_t cols_;
+  const int vectors_;
+  View a_{}, bv_{}, c_{};
+};
+
+}  // namespace
+
+llvm::Function* emit_tile(MatmulIr& ir, int rows, std::int64_t cols) { return TileEmitter(ir, rows, cols).emit(); }
+
+}  // namespace tenon::codegen
