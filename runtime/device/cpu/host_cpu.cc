@@ -35,9 +35,9 @@ constexpr Bit kLevel4[] = {{kLeaf7Ebx, 16}, {kLeaf7Ebx, 17}, {kLeaf7Ebx, 28}, {k
 
 // avx512bf16 is left out: its conversions flush subnormals, so no instruction of it rounds as ours must.
 constexpr Extra kExtras3[] = {{"avxvnni", {kLeaf71Eax, 4}}, {"gfni", {kLeaf7Ecx, 8}}};
-constexpr Extra kExtras4[] = {{"avx512bitalg", {kLeaf7Ecx, 12}}, {"avx512fp16", {kLeaf7Edx, 23}},
-                              {"avx512ifma", {kLeaf7Ebx, 21}},   {"avx512vbmi", {kLeaf7Ecx, 1}},
-                              {"avx512vbmi2", {kLeaf7Ecx, 6}},   {"avx512vnni", {kLeaf7Ecx, 11}},
+constexpr Extra kExtras4[] = {{"avx512bitalg", {kLeaf7Ecx, 12}},   {"avx512fp16", {kLeaf7Edx, 23}},
+                              {"avx512ifma", {kLeaf7Ebx, 21}},     {"avx512vbmi", {kLeaf7Ecx, 1}},
+                              {"avx512vbmi2", {kLeaf7Ecx, 6}},     {"avx512vnni", {kLeaf7Ecx, 11}},
                               {"avx512vpopcntdq", {kLeaf7Ecx, 14}}};
 
 // What the operating system saves on a switch: bits 1-2 are the SSE and AVX registers, 5-7 those of AVX-512.

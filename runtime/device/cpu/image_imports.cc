@@ -4,7 +4,6 @@
 
 #include <emmintrin.h>
 
-#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -13,10 +12,8 @@ namespace {
 
 // binary64 to binary16, rounded once to nearest even. `magnitude` must be finite and below 2^16.
 std::uint32_t round_to_half(double magnitude) {
-  // Adding a power of two whose last place is that of the result makes the adder round; a subnormal's is 2^-24.
-  int exponent = 0;
-  std::frexp(magnitude, &exponent);
-  const int last_place = std::max(exponent - 11, -24);
+  // Adding a number whose last place is that of the result makes the adder round; a subnormal's is 2^-24.
+  const int last_place = magnitude < 0x1p-14 ? -24 : std::ilogb(magnitude) - 10;
   const double shift = std::ldexp(1.5, last_place + 52);
   const double units = std::ldexp((magnitude + shift) - shift, -last_place);
   const auto count = static_cast<std::uint32_t>(units);  // at most 2^11

@@ -77,7 +77,7 @@ absl::StatusOr<std::byte*> map_file(const FlatImage& image, std::size_t size) {
     ::munmap(writable, size);
     std::byte* base = map(size, PROT_READ | PROT_EXEC, MAP_PRIVATE, file);
     result = base != nullptr && protect_data(image, base, size) ? absl::StatusOr<std::byte*>(base)
-                                                                  : failure("executable mapping");
+                                                                : failure("executable mapping");
     if (base != nullptr && !result.ok()) ::munmap(base, size);
   }
   ::close(file);

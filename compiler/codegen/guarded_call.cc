@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// LLVM's fatal errors call a handler of the whole process and then exit. Ours never returns on a thread made here; on
+// any other thread (an application that uses the same LLVM) it returns, and LLVM ends the process as it would have.
+#include "compiler/codegen/guarded_call.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "llvm/Support/ErrorHandling.h"
+
+namespace tenon::codegen {
+namespace {
+
+// Shared by the caller and the thread, since either may be the last to need it.
+class Call {
+ public:
+  explicit Call(std::function<absl::Status()> work) : work_(std::move(work)) {}
+
+  void run() { finish(work_()); }
+
+  void finish(absl::Status status) {
+    const std::lock_guard lock(mutex_);
+    status_ = std::move(status);
+    done_.notify_one();
+  }
+
+  absl::Status wait() {
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [this] { return status_.has_value(); });
+    return *std::move(status_);
+  }
+
+ private:
+  std::function<absl::Status()> work_;
+  std::mutex mutex_;
+  std::condition_variable done_;
+  std::optional<absl::Status> status_;
+};
+
+thread_local Call* current_call = nullptr;
+
+void on_fatal_error(void*, const char* reason, bool) {
+  if (current_call == nullptr) {
+    std::fprintf(stderr, "LLVM ERROR: %s\n", reason);
+    return;
+  }
+  current_call->finish(absl::InternalError(absl::StrCat("LLVM gave up: ", reason)));
+  while (true) ::pause();
+}
+
+void* run_call(void* shared) {
+  const std::unique_ptr<std::shared_ptr<Call>> call(static_cast<std::shared_ptr<Call>*>(shared));
+  current_call = call->get();
+  (*call)->run();
+  current_call = nullptr;
+  return nullptr;
+}
+
+// Deep expressions recurse deeply in the back end, and the caller's own stack may be small.
+constexpr std::size_t kStackBytes = std::size_t{64} << 20;
+
+bool start_thread(std::shared_ptr<Call>* call) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t thread;
+  const bool started = pthread_create(&thread, &attributes, run_call, call) == 0;
+  pthread_attr_destroy(&attributes);
+  return started;
+}
+
+}  // namespace
+
+absl::Status guarded_call(std::function<absl::Status()> work) {
+  static std::once_flag once;
+  std::call_once(once, [] { llvm::install_fatal_error_handler(on_fatal_error); });
+  const auto call = std::make_shared<Call>(std::move(work));
+  auto handle = std::make_unique<std::shared_ptr<Call>>(call);
+  if (!start_thread(handle.get())) return absl::ResourceExhaustedError("no thread for the compiler");
+  handle.release();
+  return call->wait();
+}
+
+}  // namespace tenon::codegen

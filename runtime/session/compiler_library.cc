@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Opening of the compiler library. It is looked for beside the library or program that holds this code, then in the
+// neighbouring lib folder, nowhere else; it is never closed, since LLVM does not survive that.
+#include "runtime/session/compiler_library.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <mutex>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "compiler/build_id.h"
+
+// Null unless the compiler is linked into this program (the static build).
+extern "C" __attribute__((weak)) TenonCompileFunction tenon_compiler_compile;
+
+namespace tenon::session {
+namespace {
+
+constexpr char kFileName[] = "libtenon_compiler.so";
+
+std::string own_folder() {
+  Dl_info info;
+  if (::dladdr(reinterpret_cast<const void*>(&own_folder), &info) == 0 || info.dli_fname == nullptr) return ".";
+  const std::string file = info.dli_fname;
+  const std::size_t slash = file.rfind('/');
+  return slash == std::string::npos ? "." : file.substr(0, slash);
+}
+
+absl::StatusOr<TenonCompileFunction*> open_file(const std::string& path) {
+  void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return absl::UnavailableError(::dlerror());
+  void* entry = ::dlsym(library, kTenonCompilerEntry);
+  if (entry == nullptr) return absl::UnavailableError(::dlerror());
+  return reinterpret_cast<TenonCompileFunction*>(entry);
+}
+
+absl::StatusOr<TenonCompileFunction*> open_library() {
+  if (tenon_compiler_compile != nullptr) return &tenon_compiler_compile;
+  const std::string folder = own_folder();
+  std::string tried;
+  for (const std::string& path : {absl::StrCat(folder, "/", kFileName), absl::StrCat(folder, "/../lib/", kFileName)}) {
+    auto entry = open_file(path);
+    if (entry.ok()) return entry;
+    absl::StrAppend(&tried, tried.empty() ? "" : "; ", entry.status().message());
+  }
+  return absl::UnavailableError(absl::StrCat("the compiler library cannot be opened: ", tried));
+}
+
+std::atomic<bool> opened = false;
+
+const absl::StatusOr<TenonCompileFunction*>& compiler() {
+  static const absl::StatusOr<TenonCompileFunction*> entry = [] {
+    auto result = open_library();
+    opened = result.ok();
+    return result;
+  }();
+  return entry;
+}
+
+void keep(void* self, const void* bytes, std::size_t size) {
+  const auto* begin = static_cast<const std::byte*>(bytes);
+  static_cast<std::vector<std::byte>*>(self)->assign(begin, begin + size);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::byte>> compile_kernels(std::span<const std::byte> kernels,
+                                                       const codegen::TargetSpec& target, TenonEmit emit) {
+  const auto& entry = compiler();
+  if (!entry.ok()) return entry.status();
+  const TenonCompileRequest request{kTenonCompilerAbi,  emit,
+                                    build_id(),         kernels.data(),
+                                    kernels.size(),     target.triple.c_str(),
+                                    target.cpu.c_str(), target.features.c_str()};
+  std::vector<std::byte> out;
+  const TenonCompileSink sink{&out, keep};
+  const std::int32_t code = (*entry)(&request, &sink);
+  if (code == 0) return out;
+  return absl::Status(static_cast<absl::StatusCode>(code),
+                      absl::string_view(reinterpret_cast<const char*>(out.data()), out.size()));
+}
+
+absl::Status open_compiler() { return compiler().status(); }
+
+bool is_compiler_open() { return opened; }
+
+}  // namespace tenon::session
