@@ -45,6 +45,20 @@ std::optional<Op> find_op(std::string_view name);
 int attribute_index(Op op, std::string_view name);
 int num_attributes(Op op);
 
+/// Types of attributes, as op_table.def describes them.
+enum class AttrType : std::uint8_t { kInt, kInts, kBool, kDType, kAxis, kAxes, kMode };
+struct AttrSpec {
+  std::string_view name;
+  AttrType type = AttrType::kInt;
+};
+inline constexpr int kMaxAttributes = 4;
+/// The index-th attribute of an op's row, index < num_attributes(op).
+const AttrSpec& attribute(Op op, int index);
+
+/// How many operands an op takes; max_operands is the largest int for "x..." rows.
+int min_operands(Op op);
+int max_operands(Op op);
+
 /// Values of the attribute `kind` of reduce and scan (scan: only sum and prod). Persisted.
 enum class ReduceKind : std::int64_t { sum = 0, prod = 1, max = 2, min = 3, argmax = 4, argmin = 5 };
 /// Values of the attribute `order` of reduce (the canonical orders of compiler/ir/reduction_order.h). Persisted.
