@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What this machine's processor runs, found by cpuid alone, so that a warm process can name its targets without LLVM.
+// What this machine's processor runs, found without LLVM so that a warm process can name its targets.
 #pragma once
 
 #include <vector>
