@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// log, log2, log10, log1p for float32 and float64.
+//
+// x = 2^e (1 + f), log(1 + f) = f + a correction that is small beside f; the sum of e log(2), f and the correction is
+// made with the rounding error of its first addition. Coefficients: coefficients.sollya.
+#pragma once
+
+#include <type_traits>
+
+#include "compiler/ops/math/float_parts.h"
+#include "compiler/ops/math/pair.h"
+
+namespace tenon::math {
+namespace internal {
+
+/// Lower end of the mantissas: 2/3 makes |f| <= 1/3 for float32's polynomial in f; sqrt(1/2) makes f / (2 + f)
+/// symmetric for float64's.
+template <class T>
+inline constexpr T kLogLow = std::is_same_v<T, float> ? T(0x1.555556p-1) : T(0x1.6a09e667f3bcdp-1);
+
+// The bases: kScale + kScaleRest = 1 / ln(base), kTwo + kTwoRest = log(2), where e * kTwo is exact, and the float32
+// polynomial (log(1 + f) - f / ln(base)) / f^2 for |f| <= 1/3.
+template <class T>
+struct BaseE {
+  static constexpr T kScale = 1;
+  static constexpr T kScaleRest = 0;
+  static constexpr T kTwo = std::is_same_v<T, float> ? T(0x1.62e4p-1) : T(0x1.62e42fefa38p-1);
+  static constexpr T kTwoRest = std::is_same_v<T, float> ? T(0x1.7f7d1cp-20) : T(0x1.ef35793c7673p-45);
+  static constexpr float kPolynomial[] = {-0x1p-1f,        0x1.55552cp-2f,  -0x1.ffff0cp-3f,
+                                          0x1.99bfe6p-3f,  -0x1.559bf6p-3f, 0x1.1fd5ecp-3f,
+                                          -0x1.f306eap-4f, 0x1.19b5d4p-3f,  -0x1.087f8ap-3f};
+};
+template <class T>
+struct Base2 {
+  static constexpr T kScale = std::is_same_v<T, float> ? T(0x1.715476p+0) : T(0x1.71547652b82fep+0);
+  static constexpr T kScaleRest = std::is_same_v<T, float> ? T(0x1.4ae0cp-26) : T(0x1.777d0ffda0d24p-56);
+  static constexpr T kTwo = 1;
+  static constexpr T kTwoRest = 0;
+  static constexpr float kPolynomial[] = {-0x1.715476p-1f, 0x1.ec7062p-2f,  -0x1.715414p-2f,
+                                          0x1.27926cp-2f,  -0x1.ecc2ccp-3f, 0x1.9f419p-3f,
+                                          -0x1.68e5dep-3f, 0x1.966f6cp-3f,  -0x1.79e14p-3f};
+};
+template <class T>
+struct Base10 {
+  static constexpr T kScale = std::is_same_v<T, float> ? T(0x1.bcb7b2p-2) : T(0x1.bcb7b1526e50ep-2);
+  static constexpr T kScaleRest = std::is_same_v<T, float> ? T(-0x1.5b235ep-27) : T(0x1.95355baaafad3p-57);
+  static constexpr T kTwo = std::is_same_v<T, float> ? T(0x1.3442p-2) : T(0x1.34413509f8p-2);
+  static constexpr T kTwoRest = std::is_same_v<T, float> ? T(-0x1.95ec1p-19) : T(-0x1.80433b83b532ap-44);
+  static constexpr float kPolynomial[] = {-0x1.bcb7b2p-3f, 0x1.287a52p-3f,  -0x1.bcb63ap-4f,
+                                          0x1.63e78cp-4f,  -0x1.28cc8cp-4f, 0x1.f401b8p-5f,
+                                          -0x1.af803ep-5f, 0x1.e97328p-5f,  -0x1.d34964p-5f};
+};
+
+/// log(1 + f) - f / ln(base) + rest, for 1 + f in [kLogLow, 2 kLogLow).
+template <template <class> class Base, class B>
+F32<B> add_log_correction(const F32<B>& f, const F32<B>& rest) {
+  return fma(f * f, polynomial(f, Base<float>::kPolynomial), rest);
+}
+template <template <class> class Base, class B>
+F64<B> add_log_correction(const F64<B>& f, const F64<B>& rest) {
+  // log((1 + s) / (1 - s)) = 2 s + s z P(z) with z = s^2, and 2 s = f - s f.
+  const auto s = f / (f + 2.0);
+  const auto z = s * s;
+  const auto p = polynomial(
+      z, {0x1.5555555555555p-1, 0x1.999999999999ap-2, 0x1.2492492492304p-2, 0x1.c71c71c74a4a4p-3, 0x1.745d173ef74c2p-3,
+          0x1.3b13a8e578d3dp-3, 0x1.1115831b8c799p-3, 0x1.e00ed3fb01c16p-4, 0x1.db156dec2479bp-4});
+  return fma(s * fma(z, p, -f), Base<double>::kScale, rest);
+}
+
+/// log(2^e (1 + f + f_rest)) for f_rest far smaller than f.
+template <template <class> class Base, class B, class T>
+Expr<B, T> log_sum(const Expr<B, T>& e, const Expr<B, T>& f, const Expr<B, T>& f_rest) {
+  using L = Base<T>;
+  auto main = f;
+  auto rest = f_rest;
+  if constexpr (L::kScale != 1) {
+    main = f * L::kScale;
+    rest = fma(f_rest, L::kScale, fma(f, L::kScaleRest, fma(f, L::kScale, -main)));
+  }
+  if constexpr (L::kTwoRest != 0) rest = fma(e, L::kTwoRest, rest);
+  const auto sum = ordered_sum(e * L::kTwo, main);
+  return sum.high + add_log_correction<Base>(f, rest + sum.low);
+}
+
+template <template <class> class Base, class B, class T>
+Expr<B, T> log_in_base(const Expr<B, T>& x) {
+  const auto parts = split(x, kLogLow<T>);
+  return with_log_domain(x, log_sum<Base>(parts.exponent, parts.mantissa - T(1), constant(x, T(0))));
+}
+
+}  // namespace internal
+
+/// The natural logarithm. Zero gives -inf, a negative x NaN.
+template <class B, FloatElement T>
+Expr<B, T> log(const Expr<B, T>& x) {
+  return internal::log_in_base<internal::BaseE>(x);
+}
+
+/// The logarithm to base 2; exact for powers of two.
+template <class B, FloatElement T>
+Expr<B, T> log2(const Expr<B, T>& x) {
+  return internal::log_in_base<internal::Base2>(x);
+}
+
+/// The logarithm to base 10.
+template <class B, FloatElement T>
+Expr<B, T> log10(const Expr<B, T>& x) {
+  return internal::log_in_base<internal::Base10>(x);
+}
+
+/// log(1 + x), precise in relative terms near zero; -0 gives -0, -1 gives -inf.
+template <class B, FloatElement T>
+Expr<B, T> log1p(const Expr<B, T>& x) {
+  constexpr int kBias = Format<T>::kBias;
+  constexpr T kTiny = std::numeric_limits<T>::epsilon() / 4;  // below it log(1 + x) rounds to x or its neighbour
+  const auto sum = x + T(1);
+  const auto lost = (x - (sum - T(1))) * T(0.5);  // halved, so that 2^(1 - e) is in range
+  const auto parts = split_normal(sum, internal::kLogLow<T>);
+  const auto f = ordered_sum(parts.mantissa - T(1), lost * power_of_two(2 * kBias + 1 - parts.biased));
+  const auto value = internal::log_sum<internal::BaseE>(parts.exponent, f.high, f.low);
+  return select(abs(x) < kTiny, x, with_log_domain(sum, value));
+}
+
+}  // namespace tenon::math

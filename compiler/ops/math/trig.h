@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// sin, cos, tan for float32 and float64; right for arguments of any size. Infinities give NaN.
+//
+// A quarter turn of sine or cosine by a polynomial in r^2; the low part of r enters both. Coefficients:
+// coefficients.sollya.
+#pragma once
+
+#include "compiler/ops/math/trig_reduce.h"
+
+namespace tenon::math {
+namespace internal {
+
+/// (r - sin r) / r^3 of z = r^2 <= (pi/4)^2.
+template <class B>
+F32<B> sin_polynomial(const F32<B>& z) {
+  return polynomial(z, {0.16666667f, -0.008333396f, 0.00019860851f, -2.9168395e-06f});
+}
+template <class B>
+F64<B> sin_polynomial(const F64<B>& z) {
+  return polynomial(z, {0.16666666666666666, -0.0083333333333329117, 0.00019841269840720715, -2.7557318916950711e-06,
+                        2.5052024590300231e-08, -1.6047952112032345e-10, 7.0594437634127419e-13});
+}
+
+/// (cos r - 1) / r^2 of z = r^2 <= (pi/4)^2.
+template <class B>
+F32<B> cos_polynomial(const F32<B>& z) {
+  return polynomial(z, {-0.5f, 0.041666653f, -0.0013887643f, 2.4467479e-05f});
+}
+template <class B>
+F64<B> cos_polynomial(const F64<B>& z) {
+  return polynomial(z, {-0.5, 0.041666666666666644, -0.0013888888888881779, 2.4801587294231231e-05,
+                        -2.7557315707207465e-07, 2.0875904504444238e-09, -1.1368861930592730e-11});
+}
+
+/// sin of x + quarters * pi/2, from the reduced x.
+template <class B, class T>
+Expr<B, T> sin_of_quarters(const Angle<B, T>& angle, int quarters) {
+  const auto& [magic, r, r_rest] = angle;
+  const auto k = to_bits(magic) + Bits<T>(quarters);
+  const auto z = r * r;
+  const auto sine = r - fma(r * z, sin_polynomial(z), r_rest);
+  const auto z_cos = fma(r, r, (r + r) * -r_rest);
+  const auto cosine = fma(z_cos, cos_polynomial(z_cos), T(1));
+  const auto value = select((k & 1) == 0, sine, cosine);
+  return from_bits(to_bits(value) ^ ((k & 2) << Bits<T>(8 * sizeof(T) - 2)));
+}
+
+}  // namespace internal
+
+/// The sine of x radians.
+template <class B, FloatElement T>
+Expr<B, T> sin(const Expr<B, T>& x) {
+  return flip_sign(internal::sin_of_quarters(reduce_angle(abs(x)), 0), x);
+}
+
+/// The cosine of x radians.
+template <class B, FloatElement T>
+Expr<B, T> cos(const Expr<B, T>& x) {
+  return internal::sin_of_quarters(reduce_angle(abs(x)), 1);
+}
+
+}  // namespace tenon::math

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// Reduction of an angle to a quarter turn: x = k * pi/2 + r - r_rest, |r| <= pi/4 and a little.
+//
+// Below kReduceMax by subtracting k times pi/2 in three parts (Cody and Waite, with fma). Above, on the rare path, by
+// multiplying with the bits of 2/pi that matter (Payne and Hanek); products are exact pairs, whole turns fall away.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "compiler/ops/math/float_parts.h"
+#include "compiler/ops/math/pair.h"
+
+namespace tenon::math {
+
+/// x = k * pi/2 + r - r_rest. `magic` holds k modulo 4 in its low bits (as in Rounded). NaN for NaN and infinities.
+template <class B, class T>
+struct Angle {
+  Expr<B, T> magic;
+  Expr<B, T> r;
+  Expr<B, T> r_rest;
+};
+
+namespace internal {
+
+/// pi/2 = first + second + third. k * second has few enough bits to be exact for k as far as kReduceMax.
+template <class T>
+struct HalfPi;
+template <>
+struct HalfPi<float> {
+  static constexpr float kFirst = 0x1.921fb6p+0f;
+  static constexpr float kSecond = -0x1.778p-25f;
+  static constexpr float kThird = 0x1.68c234p-39f;
+  static constexpr float kReduceMax = 12800.0f;
+};
+template <>
+struct HalfPi<double> {
+  static constexpr double kFirst = 0x1.921fb54442d18p+0;
+  static constexpr double kSecond = 0x1.1a626331p-54;
+  static constexpr double kThird = 0x1.1701b839a252p-88;
+  static constexpr double kReduceMax = 0x1p20;
+};
+
+/// x - 4 * round(x / 4), exact.
+template <class B>
+F64<B> modulo_4(const F64<B>& x) {
+  return fma(round_even(x * 0.25), -4.0, x);
+}
+
+/// 29 bits of 2/pi each, so that a float32 times one is exact in float64.
+inline constexpr double kTwoOverPi29[] = {0x1.45f306dp-1,   0x1.9391054p-30, 0x1.4fe13abp-59, 0x1.d1f534dp-88,
+                                          0x1.b81b6c5p-117, 0x1.5993c4p-148, 0x1.c820ff2p-175};
+
+/// Any finite x > 0; 2^-50 of a quarter turn remains uncertain.
+template <class B>
+std::array<F32<B>, 3> reduce_huge(const F32<B>& x) {
+  const auto wide = to_f64(x);
+  auto high = modulo_4(wide * kTwoOverPi29[0]);
+  auto low = constant(x, 0.0);
+  for (int i = 1; i < 7; ++i) {
+    const auto sum = two_sum(high, modulo_4(wide * kTwoOverPi29[i]));
+    high = sum.high;
+    low = low + sum.low;
+  }
+  const auto k = round_even(high);
+  const auto r = (high - k + low) * 0x1.921fb54442d18p+0;
+  const auto rounded = to_f32(r);
+  return {to_f32(k) + Format<float>::kMagic, rounded, to_f32(to_f64(rounded) - r)};
+}
+
+/// 2/pi in pieces of 50 bits; piece i weighs 2^(-50 (i + 1)).
+inline constexpr double kTwoOverPi50[24] = {
+    716770142402832.0,  372321092467999.0, 366375477893285.0,  449959087325694.0, 357954108452629.0, 593127582966820.0,
+    972758579301306.0,  573745657609757.0, 1034033855634683.0, 712635457924020.0, 318009698421165.0, 104995864809942.0,
+    252944799224434.0,  76934606197379.0,  782844326573953.0,  448669181481355.0, 396003307795673.0, 1104951148321652.0,
+    1074840692299770.0, 612931154397163.0, 1011301269904615.0, 977075685992127.0, 800359771756354.0, 94571694849147.0};
+
+/// Pieces j to j + 4 for 0 <= j <= 19, found by shifting the list by 16, 8, 4, 2, 1.
+template <class B>
+std::array<F64<B>, 5> two_over_pi_from(const I64<B>& j) {
+  const auto at = [&](std::size_t i) { return constant(j, kTwoOverPi50[i]); };
+  std::array<F64<B>, 24> list = {at(0),  at(1),  at(2),  at(3),  at(4),  at(5),  at(6),  at(7),
+                                 at(8),  at(9),  at(10), at(11), at(12), at(13), at(14), at(15),
+                                 at(16), at(17), at(18), at(19), at(20), at(21), at(22), at(23)};
+  for (std::size_t step = 16; step > 0; step /= 2) {
+    const auto shift = (j & std::int64_t(step)) != 0;
+    for (std::size_t i = 0; i < std::min<std::size_t>(step + 4, 24 - step); ++i) {
+      list[i] = select(shift, list[i + step], list[i]);
+    }
+  }
+  return {list[0], list[1], list[2], list[3], list[4]};
+}
+
+/// The sum of `terms` with about 150 bits below their largest, as three parts of falling size.
+template <class B, std::size_t N>
+std::array<F64<B>, 3> accurate_sum(const std::array<F64<B>, N>& terms) {
+  std::array<F64<B>, 3> sum = {terms[0], constant(terms[0], 0.0), constant(terms[0], 0.0)};
+  for (std::size_t i = 1; i < N; ++i) {
+    const auto first = two_sum(sum[0], terms[i]);
+    const auto second = two_sum(sum[1], first.low);
+    sum = {first.high, second.high, sum[2] + second.low};
+  }
+  return sum;
+}
+
+/// Any x >= 2^20; infinity gives NaN.
+template <class B>
+std::array<F64<B>, 3> reduce_huge(const F64<B>& x) {
+  // With x = M 2^E, pieces before the j-th contribute whole turns when j = floor((E - 2) / 50).
+  const auto exponent = shift_right_logical(to_bits(x), 52) - 1077;
+  const auto j = shift_right_logical(select(exponent < 0, 0, exponent) * 1311, 16);
+  const auto pieces = two_over_pi_from(j);
+  const auto scaled = x * power_of_two(1023 - j * 50);
+  const auto p0 = pieces[0] * 0x1p-50, p1 = pieces[1] * 0x1p-100, p2 = pieces[2] * 0x1p-150;
+  const auto p3 = pieces[3] * 0x1p-200, p4 = pieces[4] * 0x1p-250;
+  const auto h0 = scaled * p0, h1 = scaled * p1, h2 = scaled * p2, h3 = scaled * p3;
+  const auto [a, b, c] =
+      accurate_sum(std::array{modulo_4(h0), modulo_4(fma(scaled, p0, -h0)), modulo_4(h1), fma(scaled, p1, -h1), h2,
+                              fma(scaled, p2, -h2), h3, fma(scaled, p3, -h3), scaled * p4});
+  const auto k = round_even(a);
+  const auto turn = two_sum(a - k, b);
+  const auto part = two_sum(turn.high, turn.low + c);
+  const auto r = part.high * 0x1.921fb54442d18p+0;
+  const auto rest =
+      fma(part.high, 0x1.921fb54442d18p+0, -r) + fma(part.high, 0x1.1a62633145c07p-54, part.low * 0x1.921fb54442d18p+0);
+  return {k + Format<double>::kMagic, r, -rest};
+}
+
+}  // namespace internal
+
+/// Reduces any x >= 0.
+template <class B, FloatElement T>
+Angle<B, T> reduce_angle(const Expr<B, T>& x) {
+  using C = internal::HalfPi<T>;
+  const auto k = round_product(x, T(0x1.45f306dc9c883p-1));
+  const auto first = fma(k.value, -C::kFirst, x);  // exact
+  const auto r = fma(k.value, -C::kSecond, first);
+  const auto r_rest = fma(k.value, C::kThird, fma(k.value, C::kSecond, r - first));
+  const auto [magic, huge_r, huge_rest] =
+      if_any(x > C::kReduceMax, std::array{k.magic, r, r_rest}, [&] { return internal::reduce_huge(x); });
+  return {magic, huge_r, huge_rest};
+}
+
+}  // namespace tenon::math

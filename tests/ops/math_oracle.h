@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// The oracle of the elementary functions, outside the code under test: float32 against the C library in float64,
+// float64 against libquadmath in binary128; and the measure of an error in ULP.
+#pragma once
+
+#include <quadmath.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "compiler/ops/math/math.h"
+
+namespace tenon::math {
+
+using Quad = __float128;
+
+/// fn in float64 by the C library, whose own error (below 4 ULP of float64) is 2^-27 ULP of float32.
+inline double oracle(MathFn fn, double x, double y) {
+  switch (fn) {
+    case MathFn::kExp:
+      return std::exp(x);
+    case MathFn::kExp2:
+      return std::exp2(x);
+    case MathFn::kExpm1:
+      return std::expm1(x);
+    case MathFn::kLog:
+      return std::log(x);
+    case MathFn::kLog2:
+      return std::log2(x);
+    case MathFn::kLog10:
+      return std::log10(x);
+    case MathFn::kLog1p:
+      return std::log1p(x);
+    case MathFn::kSin:
+      return std::sin(x);
+    case MathFn::kCos:
+      return std::cos(x);
+    case MathFn::kTanh:
+      return std::tanh(x);
+    case MathFn::kRsqrt:
+      return 1 / std::sqrt(x);
+    case MathFn::kPow:
+      return std::pow(x, y);
+  }
+  return 0;
+}
+
+/// fn in binary128 by libquadmath.
+inline Quad oracle(MathFn fn, Quad x, Quad y) {
+  switch (fn) {
+    case MathFn::kExp:
+      return expq(x);
+    case MathFn::kExp2:
+      return exp2q(x);
+    case MathFn::kExpm1:
+      return expm1q(x);
+    case MathFn::kLog:
+      return logq(x);
+    case MathFn::kLog2:
+      return log2q(x);
+    case MathFn::kLog10:
+      return log10q(x);
+    case MathFn::kLog1p:
+      return log1pq(x);
+    case MathFn::kSin:
+      return sinq(x);
+    case MathFn::kCos:
+      return cosq(x);
+    case MathFn::kTanh:
+      return tanhq(x);
+    case MathFn::kRsqrt:
+      return 1 / sqrtq(x);
+    case MathFn::kPow:
+      return powq(x, y);
+  }
+  return 0;
+}
+
+/// The distance of `got` from the exact value in ULP of T at that value; infinity where one is NaN and the other is
+/// not, or where signs differ (of zeros too). An infinite `got` counts as the power of two above the greatest number.
+inline double ulp_error(float got, double exact) {
+  constexpr double kBad = std::numeric_limits<double>::infinity();
+  if (std::isnan(exact) || std::isnan(got)) return std::isnan(exact) == std::isnan(got) ? 0 : kBad;
+  if (std::signbit(exact) != std::signbit(got)) return kBad;
+  const double value = std::isinf(got) ? 0x1p128 : std::abs(static_cast<double>(got));
+  const double wanted = std::min(std::abs(exact), 0x1p128);
+  const std::uint64_t exponent = std::max<std::uint64_t>(std::bit_cast<std::uint64_t>(wanted) >> 52, 1023 - 126);
+  return std::abs(value - wanted) * std::bit_cast<double>((2 * 1023 + 23 - exponent) << 52);
+}
+inline double ulp_error(double got, Quad exact) {
+  constexpr double kBad = std::numeric_limits<double>::infinity();
+  if (isnanq(exact) || std::isnan(got)) return static_cast<bool>(isnanq(exact)) == std::isnan(got) ? 0 : kBad;
+  if (static_cast<bool>(signbitq(exact)) != std::signbit(got)) return kBad;
+  const Quad top = scalbnq(1, 1024);
+  const Quad value = std::isinf(got) ? top : fabsq(got);
+  const Quad wanted = fminq(fabsq(exact), top);
+  const int exponent = wanted == 0 ? -1022 : std::max(ilogbq(wanted), -1022);
+  return static_cast<double>(scalbnq(fabsq(value - wanted), 52 - exponent));
+}
+
+}  // namespace tenon::math
