@@ -73,6 +73,7 @@ struct Instr {
   IndexExpr index = nullptr;
   std::int64_t lo = 0, hi = 0;
   std::uint64_t bits = 0;
+  friend bool operator==(const Instr&, const Instr&) = default;
 };
 
 /// The scalar SSA of one phase; operands precede their users.

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// The loop schedule of a kernel: how its space is cut into tasks, and how many tasks are worth a thread.
+#pragma once
+
+#include "compiler/ir/loop_ir.h"
+
+namespace tenon {
+
+/// Sets lane_chunk (where the class leaves it free), row_block, grain, and the layout of the scratch block.
+void choose_loops(Kernel& kernel);
+
+}  // namespace tenon

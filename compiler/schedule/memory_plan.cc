@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// See memory_plan.h. Buffers take the lowest free gap in the order of their first use.
+#include "compiler/schedule/memory_plan.h"
+
+#include <algorithm>
+
+namespace tenon {
+namespace {
+
+struct Interval {
+  BufferId buffer = -1;
+  int first = 0, last = 0;
+  std::int64_t bytes = 0;
+};
+
+std::int64_t bytes_of(const Buffer& buffer) {
+  return (numel(buffer.shape) * static_cast<std::int64_t>(size_of(buffer.dtype)) + 63) / 64 * 64;
+}
+
+std::vector<Interval> live_intervals(const LoopProgram& program) {
+  std::vector<Interval> intervals(program.buffers.size());
+  for (std::size_t k = 0; k < program.kernels.size(); ++k) {
+    for (BufferId b : buffers_of(program.kernels[k])) {
+      Interval& interval = intervals[static_cast<std::size_t>(b)];
+      if (interval.buffer < 0) interval = {b, static_cast<int>(k), static_cast<int>(k), bytes_of(program.buffers[static_cast<std::size_t>(b)])};
+      interval.last = static_cast<int>(k);
+    }
+  }
+  std::erase_if(intervals, [&](const Interval& i) {
+    return i.buffer < 0 || program.buffers[static_cast<std::size_t>(i.buffer)].space != Buffer::kTemporary;
+  });
+  std::stable_sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.first < b.first; });
+  return intervals;
+}
+
+}  // namespace
+
+std::vector<BufferId> buffers_of(const Kernel& kernel) {
+  std::vector<BufferId> out;
+  if (kernel.matmul) out = {kernel.matmul->a.buffer, kernel.matmul->b.buffer, kernel.matmul->c.buffer};
+  for (const Phase& phase : kernel.phases) {
+    for (const Instr& i : phase.body) {
+      if (i.kind == Instr::kLoad || i.kind == Instr::kStore) out.push_back(i.buffer);
+    }
+    for (const Reduction& r : phase.reductions) {
+      if (r.result == Reduction::kPartials) out.push_back(r.partials);
+    }
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+void plan_memory(LoopProgram& program, DecisionLog* log) {
+  struct Placed {
+    std::int64_t offset, end;
+    int last;
+  };
+  std::vector<Placed> live;  // by offset
+  program.arena_bytes = 0;
+  for (const Interval& interval : live_intervals(program)) {
+    std::erase_if(live, [&](const Placed& p) { return p.last < interval.first; });
+    std::int64_t offset = 0;
+    auto at = live.begin();
+    for (; at != live.end() && at->offset < offset + interval.bytes; ++at) offset = std::max(offset, at->end);
+    program.buffers[static_cast<std::size_t>(interval.buffer)].offset = offset;
+    live.insert(at, {offset, offset + interval.bytes, interval.last});
+    program.arena_bytes = std::max(program.arena_bytes, offset + interval.bytes);
+    if (log) {
+      log->memory.push_back({program.buffers[static_cast<std::size_t>(interval.buffer)].node, offset, interval.bytes,
+                             interval.first, interval.last});
+    }
+  }
+  if (log) log->arena_bytes = program.arena_bytes;
+}
+
+}  // namespace tenon

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// From loop nodes to a loop program: fuse, build kernels, plan memory.
+#pragma once
+
+#include "compiler/explain/decision_log.h"
+#include "compiler/ir/graph.h"
+#include "compiler/schedule/group.h"
+
+namespace tenon {
+
+/// The program that computes `lowered`. `graph` names its kernels. `log` may be null.
+LoopProgram schedule(const Graph& graph, const LoweredGraph& lowered, DecisionLog* log);
+
+}  // namespace tenon
