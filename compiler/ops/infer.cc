@@ -101,15 +101,10 @@ absl::Status check_promoted(const Call& call) {
 }
 
 absl::Status check_size(const Call& call, absl::Span<const std::int64_t> shape) {
-  constexpr std::int64_t kMaxElements = std::int64_t{1} << 50;
-  std::int64_t count = 1;
-  for (const std::int64_t extent : shape) {
-    if (extent < 0) return fail(call, "the result's shape ", to_string(shape), " has a negative length");
-    if (__builtin_mul_overflow(count, std::max<std::int64_t>(extent, 1), &count) || count > kMaxElements) {
-      return fail(call, "the result's shape ", to_string(shape), " has too many elements");
-    }
-  }
-  return absl::OkStatus();
+  if (is_possible_shape(shape)) return absl::OkStatus();
+  if (shape.size() > kMaxRank) return fail(call, "the result has ", shape.size(), " axes; ", kMaxRank, " are possible");
+  const bool is_negative = std::any_of(shape.begin(), shape.end(), [](std::int64_t extent) { return extent < 0; });
+  return fail(call, "the result's shape ", to_string(shape), is_negative ? " has a negative length" : " is too large");
 }
 
 using Rule = Result (*)(const Call&);
