@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-using cpu::LoadedImage;
+using device::LoadedImage;
 using testing::image_of;
 using testing::kModuleText;
 
@@ -22,7 +22,7 @@ using Kernel = void(void* const* buffers, const void* scalars, std::int64_t begi
 class ImageLink : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (cpu::runnable_targets().empty()) GTEST_SKIP() << "the processor is below x86-64-v3";
+    if (device::runnable_targets().empty()) GTEST_SKIP() << "the processor is below x86-64-v3";
   }
 };
 
@@ -56,7 +56,7 @@ TEST_F(ImageLink, RunsAtTwoAddresses) {
 }
 
 TEST_F(ImageLink, RunsForEveryTargetOfThisMachine) {
-  for (const codegen::TargetSpec& target : cpu::runnable_targets()) {
+  for (const codegen::TargetSpec& target : device::runnable_targets()) {
     const auto stored = image_of(kModuleText, target);
     ASSERT_TRUE(stored.ok()) << target.cpu << " " << target.features << ": " << stored.status();
     const auto image = LoadedImage::load(*stored);

@@ -20,7 +20,7 @@
 #include "runtime/device/cpu/image_imports.h"
 #include "tenon/dtype.h"
 
-namespace tenon::cpu {
+namespace tenon::device {
 namespace {
 
 // answer: mov eax, [rip + data]; ret        remainder: jmp [rip + slot]
@@ -180,4 +180,4 @@ TEST(HostCpu, AgreesWithTheCompilersBuiltins) {
 }
 
 }  // namespace
-}  // namespace tenon::cpu
+}  // namespace tenon::device

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace tenon::cpu {
+namespace tenon::device {
 namespace {
 
 struct Extra {
@@ -70,4 +70,4 @@ const std::vector<codegen::TargetSpec>& runnable_targets() {
   return targets;
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::device

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace tenon::cpu {
+namespace tenon::device {
 namespace {
 
 // binary64 to binary16, rounded once to nearest even. `magnitude` must be finite and below 2^16.
@@ -57,4 +57,4 @@ std::uint64_t address_of(ImportId id) {
   return 0;
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::device

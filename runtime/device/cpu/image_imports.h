@@ -6,9 +6,9 @@
 
 #include "compiler/flat_image.h"
 
-namespace tenon::cpu {
+namespace tenon::device {
 
 /// The address to put in a slot for `id`. Total over ImportId.
 std::uint64_t address_of(ImportId id);
 
-}  // namespace tenon::cpu
+}  // namespace tenon::device

@@ -16,7 +16,7 @@
 #include "compiler/flat_image.h"
 #include "runtime/device/cpu/image_imports.h"
 
-namespace tenon::cpu {
+namespace tenon::device {
 namespace {
 
 std::byte* map(std::size_t size, int protection, int flags, int file) {
@@ -128,4 +128,4 @@ void* LoadedImage::find(std::string_view symbol) const {
   return at != symbols_.end() && at->name == symbol ? base_ + at->offset : nullptr;
 }
 
-}  // namespace tenon::cpu
+}  // namespace tenon::device

@@ -15,7 +15,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace tenon::cpu {
+namespace tenon::device {
 
 /// A program's code in memory. Movable; the functions live as long as the object. Const members are thread-safe.
 class LoadedImage {
@@ -53,4 +53,4 @@ class LoadedImage {
   std::vector<Symbol> symbols_;  // ascending by name
 };
 
-}  // namespace tenon::cpu
+}  // namespace tenon::device
