@@ -25,14 +25,17 @@ inline float round_to_odd(double value) {
 
 template <std::integral T>
 float round_to_odd(T value) {
-  if constexpr (sizeof(T) < 8) return round_to_odd(static_cast<double>(value));
-  const bool negative = value < 0;
-  auto magnitude = static_cast<std::uint64_t>(value);
-  if (negative) magnitude = 0 - magnitude;
-  // From 2^53 on the low 12 bits only matter as "something was there"; without them the value fits a double exactly.
-  if (magnitude >> 53) magnitude = (magnitude >> 12 << 12) | ((magnitude & 0xfffu) != 0 ? 0x800u : 0u);
-  const auto exact = static_cast<double>(magnitude);
-  return round_to_odd(negative ? -exact : exact);
+  if constexpr (sizeof(T) < 8) {
+    return round_to_odd(static_cast<double>(value));
+  } else {
+    const bool negative = value < 0;
+    auto magnitude = static_cast<std::uint64_t>(value);
+    if (negative) magnitude = 0 - magnitude;
+    // From 2^53 on the low 12 bits only matter as "something was there"; without them the value fits a double exactly.
+    if (magnitude >> 53) magnitude = (magnitude >> 12 << 12) | ((magnitude & 0xfffu) != 0 ? 0x800u : 0u);
+    const auto exact = static_cast<double>(magnitude);
+    return round_to_odd(negative ? -exact : exact);
+  }
 }
 
 }  // namespace tenon
