@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The generated matmul kernels beside OpenBLAS, turn by turn in one run: each benchmark times both on the same data and
-// reports GFLOP/s of each, their ratio, and the milliseconds that compiling the kernel took. OpenBLAS has no bfloat16
-// product here, so there its float32 product on the same sizes stands in.
+// The generated matmul kernels beside OpenBLAS in one run: each benchmark times one after the other on the same data
+// and reports the medians as GFLOP/s of each, their ratio, and the milliseconds that compiling the kernel took.
+// OpenBLAS has no bfloat16 product here, so there its float32 product on the same sizes stands in.
 #include <benchmark/benchmark.h>
 #include <cblas.h>
 #include <tbb/parallel_for.h>
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <thread>
 #include <vector>
 
 #include "tests/unit/matmul_harness.h"
@@ -21,6 +22,8 @@ using std::int64_t;
 
 constexpr int kMostThreads = 64;
 constexpr int64_t kFlopsWorthAThread = 1 << 21;
+// Idle workers of OpenBLAS keep spinning for some 2^26 cycles, on a core that the other pool needs.
+constexpr std::chrono::milliseconds kPoolsFallAsleep{60};
 
 template <class T>
 class AlignedArray {
@@ -69,7 +72,10 @@ void blas(const double* a, const double* b, double* c, const MatmulSpec& s, bool
               static_cast<int>(transposed_b ? s.k : s.n), 0, c, static_cast<int>(s.n));
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
+template <class Fn>
+double seconds_of(const Fn& fn) {
+  const auto start = std::chrono::steady_clock::now();
+  fn();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
@@ -96,17 +102,20 @@ void compare(benchmark::State& state, Shape shape, int vector_bytes) {
   for (int64_t i = 0; i < batch * m * k; ++i) a.data()[i] = Stored(pa.data()[i] = static_cast<Peer>(i % 13) / 13);
   for (int64_t i = 0; i < batch * k * n; ++i) b.data()[i] = Stored(pb.data()[i] = static_cast<Peer>(i % 17) / 17);
   void* buffers[] = {a.data(), b.data(), c.data()};
-  std::vector<double> own, peer;
-  for (auto _ : state) {
-    const auto start = std::chrono::steady_clock::now();
-    run(buffers);
-    own.push_back(seconds_since(start));
-    state.SetIterationTime(own.back());
-    const auto middle = std::chrono::steady_clock::now();
+  const auto call_peer = [&] {
     for (int64_t i = 0; i < batch; ++i)
       blas(pa.data() + i * m * k, pb.data() + i * k * n, pc.data() + i * m * n, spec, transposed_b);
-    peer.push_back(seconds_since(middle));
+  };
+  std::this_thread::sleep_for(kPoolsFallAsleep);
+  std::vector<double> own, peer;
+  run(buffers);
+  for (auto _ : state) {
+    own.push_back(seconds_of([&] { run(buffers); }));
+    state.SetIterationTime(own.back());
   }
+  std::this_thread::sleep_for(kPoolsFallAsleep);
+  call_peer();
+  for (std::size_t i = 0; i < own.size(); ++i) peer.push_back(seconds_of(call_peer));
   const double gflop = 2e-9 * static_cast<double>(batch * m * n * k);
   state.counters["GFLOPs"] = gflop / median(own);
   state.counters["OpenBLAS"] = gflop / median(peer);

@@ -101,19 +101,26 @@ class MatmulEmitter {
     Value* k_begin = b_.CreateNSWAdd(times(block, plan_.k_part), ir_.min(block, i64(plan_.k_longer)));
     Value* k_count = plus(b_.CreateZExt(is_longer, b_.getInt64Ty()), plan_.k_part);
     Value* is_first = b_.CreateICmpEQ(block, i64(0));
-    if (plan_.pack_b)
-      for_each_panel([&](Value* j) {
-        b_.CreateCall(pack_b_, {b_source(k_begin, j), b_panel(j), k_count, b_.CreateSub(i64(spec_.n), j)});
-      });
+    if (plan_.pack_b) {
+      Value* panels =
+          b_.CreateUDiv(plus(b_.CreateSub(j_end_, j_begin_), plan_.tile_cols() - 1), i64(plan_.tile_cols()));
+      pack(pack_b_, b_source(k_begin, j_begin_), scratch_, k_count, b_.CreateSub(i64(spec_.n), j_begin_), panels);
+    }
     ir_.for_each(i_begin, i_end, plan_.tile_rows, [&](Value* i) {
       Value* a = element(spec_.dtype, a_, i, spec_.a.row_stride, k_begin, spec_.a.col_stride);
-      if (plan_.pack_a) b_.CreateCall(pack_a_, {a, a_panel(), k_count, b_.CreateSub(i64(spec_.m), i)});
-      if (plan_.pack_a) a = a_panel();
+      if (plan_.pack_a) {
+        pack(pack_a_, a, a_panel(), k_count, b_.CreateSub(i64(spec_.m), i), i64(1));
+        a = a_panel();
+      }
       for_each_panel([&](Value* j) {
         Value* b = plan_.pack_b ? b_panel(j) : b_source(k_begin, j);
         call_tile(i, j, {a, b, accumulators(i, i_begin, j), k_count, is_first});
       });
     });
+  }
+
+  void pack(llvm::Function* function, Value* source, Value* panels, Value* k_count, Value* available, Value* count) {
+    b_.CreateCall(function, {source, panels, k_count, available, count});
   }
 
   template <class Fn>

@@ -170,6 +170,12 @@ void MatmulIr::store_vector(DType dtype, Value* accumulators, Value* address, in
   }
 }
 
+void MatmulIr::prefetch(Value* address) {
+  constexpr int kRead = 0, kIntoL1 = 3, kData = 1;
+  b.CreateIntrinsic(llvm::Intrinsic::prefetch, {pointer},
+                    {address, b.getInt32(kRead), b.getInt32(kIntoL1), b.getInt32(kData)});
+}
+
 MatmulIr::Value* MatmulIr::multiply_add(Value* x, Value* y, Value* accumulator) {
   if (!is_float(plan.compute)) return b.CreateAdd(accumulator, b.CreateMul(x, y));
   return b.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, {x, y, accumulator});

@@ -57,6 +57,9 @@ class MatmulIr {
   void store_scalar(DType dtype, Value* accumulator, Value* address);
   void store_vector(DType dtype, Value* accumulators, Value* address, int count);
 
+  /// Asks for the cache line of an address, which may lie outside every operand.
+  void prefetch(Value* address);
+
   /// accumulator + x * y in the arithmetic of the plan: fused for floats, wrapping for integers.
   Value* multiply_add(Value* x, Value* y, Value* accumulator);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Three ways, by the strides: copy vectors of lanes, transpose square blocks in registers, or move single elements.
+// Three ways, by the strides: copy vectors of lanes, transpose small blocks in registers, or move single elements.
 #include "compiler/codegen/cpu/matmul_pack.h"
 
 #include <algorithm>
@@ -12,98 +12,129 @@ using Values = MatmulIr::Values;
 
 class PackEmitter {
  public:
-  PackEmitter(MatmulIr& ir, const PackSpec& spec) : ir_(ir), b_(ir.b), spec_(spec), lanes_(ir.plan.lanes) {}
+  PackEmitter(MatmulIr& ir, const PackSpec& spec)
+      : ir_(ir), b_(ir.b), spec_(spec), source_type_(ir.plan.problem.dtype), panel_type_(ir.plan.compute) {}
 
   llvm::Function* emit() {
-    llvm::Function* f = ir_.begin_function(spec_.suffix, {ir_.pointer, ir_.pointer, b_.getInt64Ty(), b_.getInt64Ty()});
+    llvm::Type *pointer = ir_.pointer, *i64 = b_.getInt64Ty();
+    llvm::Function* f = ir_.begin_function(spec_.suffix, {pointer, pointer, i64, i64, i64});
     for (unsigned i = 0; i < 2; ++i) f->addParamAttr(i, llvm::Attribute::NoAlias);
-    Value *source = f->getArg(0), *panel = f->getArg(1), *available = f->getArg(3);
+    Value *source = f->getArg(0), *panels = f->getArg(1), *available = f->getArg(3), *panel_count = f->getArg(4);
     k_count_ = f->getArg(2);
-    Value* end = ir_.min(available, ir_.i64(spec_.used));
-    ir_.for_each(ir_.i64(0), end, lanes_, [&](Value* lane) {
-      Value* from = ir_.at(dtype(), source, b_.CreateMul(lane, ir_.i64(spec_.lane_stride)));
-      Value* to = ir_.at(ir_.plan.compute, panel, lane);
-      emit_group(from, to, b_.CreateSub(available, lane));
+    Value* first = ir_.i64(0);
+    if (spec_.lane_stride == 1) {
+      first = ir_.min(b_.CreateUDiv(available, ir_.i64(spec_.width)), panel_count);
+      copy_panels(source, panels, first);
+    }
+    ir_.for_each(first, panel_count, 1, [&](Value* panel) {
+      Value* lane = b_.CreateMul(panel, ir_.i64(spec_.used));
+      Value* lanes = ir_.min(b_.CreateSub(available, lane), ir_.i64(spec_.used));
+      pack_panel(source_at(source, lane, spec_.lane_stride), panel_begin(panels, panel), lanes);
     });
     ir_.end_function();
     return f;
   }
 
  private:
-  DType dtype() const { return ir_.plan.problem.dtype; }
-  Value* source_at(Value* from, Value* k) { return ir_.at(dtype(), from, b_.CreateMul(k, ir_.i64(spec_.k_stride))); }
-  Value* panel_at(Value* to, Value* k) { return ir_.at(ir_.plan.compute, to, b_.CreateMul(k, ir_.i64(spec_.width))); }
-
-  void emit_group(Value* from, Value* to, Value* available) {
-    if (spec_.k_stride == 1 && ir_.plan.k_part >= lanes_) return transpose(from, to, available);
-    if (spec_.lane_stride != 1) return move_elements(from, to, available);
-    ir_.branch(
-        b_.CreateICmpSGE(available, ir_.i64(lanes_)), [&] { copy_vectors(from, to); },
-        [&] { move_elements(from, to, available); });
+  int lanes() const { return ir_.plan.lanes; }
+  Value* source_at(Value* base, Value* index, std::int64_t stride) {
+    return ir_.at(source_type_, base, b_.CreateMul(index, ir_.i64(stride)));
+  }
+  Value* panel_at(Value* panel, Value* k) { return ir_.at(panel_type_, panel, b_.CreateMul(k, ir_.i64(spec_.width))); }
+  Value* panel_begin(Value* panels, Value* index) {
+    return ir_.at(panel_type_, panels, b_.CreateMul(index, ir_.i64(ir_.plan.k_most() * spec_.width)));
   }
 
-  void copy_vectors(Value* from, Value* to) {
+  /// Panels all of whose width is available. k is the outer loop, so that the source is read as it lies.
+  void copy_panels(Value* source, Value* panels, Value* count) {
     ir_.for_each(ir_.i64(0), k_count_, 1, [&](Value* k) {
-      Value* x = ir_.load_vector(dtype(), source_at(from, k), lanes_);
-      ir_.store_vector(ir_.plan.compute, x, panel_at(to, k), lanes_);
-    });
-  }
-
-  void move_elements(Value* from, Value* to, Value* available) {
-    Value* end = ir_.min(available, ir_.i64(lanes_));
-    ir_.for_each(ir_.i64(0), k_count_, 1, [&](Value* k) {
-      ir_.for_each(ir_.i64(0), end, 1, [&](Value* lane) {
-        Value* address = ir_.at(dtype(), source_at(from, k), b_.CreateMul(lane, ir_.i64(spec_.lane_stride)));
-        ir_.store_scalar(ir_.plan.compute, ir_.load_scalar(dtype(), address),
-                         ir_.at(ir_.plan.compute, panel_at(to, k), lane));
+      Value* row = source_at(source, k, spec_.k_stride);
+      ir_.for_each(ir_.i64(0), count, 1, [&](Value* panel) {
+        copy_vectors(source_at(row, panel, spec_.used), panel_at(panel_begin(panels, panel), k));
       });
     });
   }
 
-  /// The last block is moved back to end with k_count, so it packs some k again with the same values; lanes that are
-  /// not available repeat the last one that is.
-  void transpose(Value* from, Value* to, Value* available) {
-    Values rows;
-    Value* last_lane = b_.CreateSub(available, ir_.i64(1));
-    for (int lane = 0; lane < lanes_; ++lane) {
-      Value* row = ir_.min(last_lane, ir_.i64(std::min<std::int64_t>(lane, spec_.used - 1)));
-      rows.push_back(ir_.at(dtype(), from, b_.CreateMul(row, ir_.i64(spec_.lane_stride))));
-    }
-    Value* last_block = b_.CreateSub(k_count_, ir_.i64(lanes_));
-    ir_.for_each(ir_.i64(0), k_count_, lanes_, [&](Value* k) {
-      Value* start = ir_.min(k, last_block);
-      Values block;
-      for (Value* row : rows) block.push_back(ir_.load_vector(dtype(), ir_.at(dtype(), row, start), lanes_));
-      transpose_block(block);
-      Value* target = panel_at(to, start);
-      for (int i = 0; i < lanes_; ++i)
-        ir_.store_vector(ir_.plan.compute, block[static_cast<std::size_t>(i)],
-                         ir_.at(ir_.plan.compute, target, i * spec_.width), lanes_);
+  void copy_vectors(Value* from, Value* to) {
+    for (std::int64_t lane = 0; lane < spec_.width; lane += lanes())
+      ir_.store_vector(panel_type_, ir_.load_vector(source_type_, ir_.at(source_type_, from, lane), lanes()),
+                       ir_.at(panel_type_, to, lane), lanes());
+  }
+
+  void pack_panel(Value* from, Value* to, Value* lane_count) {
+    if (spec_.k_stride != 1 || ir_.plan.k_part < lanes()) return move_elements(from, to, lane_count);
+    ir_.for_each(ir_.i64(0), lane_count, group_lanes(),
+                 [&](Value* lane) { transpose_group(from, ir_.at(panel_type_, to, lane), lane, lane_count); });
+  }
+
+  void move_elements(Value* from, Value* to, Value* lane_count) {
+    ir_.for_each(ir_.i64(0), k_count_, 1, [&](Value* k) {
+      ir_.for_each(ir_.i64(0), lane_count, 1, [&](Value* lane) {
+        Value* address = source_at(source_at(from, k, spec_.k_stride), lane, spec_.lane_stride);
+        ir_.store_scalar(panel_type_, ir_.load_scalar(source_type_, address),
+                         ir_.at(panel_type_, panel_at(to, k), lane));
+      });
     });
   }
 
-  /// Transposes a square of vectors by exchanging off-diagonal halves, quarters, and so on down to elements.
-  void transpose_block(Values& block) {
-    for (int half = lanes_ / 2; half > 0; half /= 2) {
-      llvm::SmallVector<int> low, high;
-      for (int j = 0; j < lanes_; ++j) {
-        low.push_back((j & half) ? lanes_ + j - half : j);
-        high.push_back((j & half) ? lanes_ + j : j + half);
+  /// Lanes transposed at a time: as many as fit in 128 bits, across which shuffles are cheap. Few lanes a time also
+  /// keep lanes whose stride is a power of two from driving each other out of L1.
+  int group_lanes() const { return 16 / static_cast<int>(size_of(panel_type_)); }
+
+  /// The lanes of the next group are prefetched, since they often lie in other pages, where the hardware stops. Lanes
+  /// beyond the last repeat it. The last vectors are moved back to end with k_count, so they pack some k again,
+  /// with the same values.
+  void transpose_group(Value* from, Value* to, Value* lane, Value* lane_count) {
+    Values rows;
+    Value* last_lane = b_.CreateSub(lane_count, ir_.i64(1));
+    for (int i = 0; i < group_lanes(); ++i)
+      rows.push_back(source_at(from, ir_.min(b_.CreateAdd(lane, ir_.i64(i)), last_lane), spec_.lane_stride));
+    Value* last_start = b_.CreateSub(k_count_, ir_.i64(lanes()));
+    ir_.for_each(ir_.i64(0), k_count_, lanes(), [&](Value* k) {
+      Value* start = ir_.min(k, last_start);
+      Values block;
+      for (Value* row : rows) {
+        Value* address = ir_.at(source_type_, row, start);
+        block.push_back(ir_.load_vector(source_type_, address, lanes()));
+        ir_.prefetch(ir_.at(source_type_, address, group_lanes() * spec_.lane_stride));
       }
-      for (int i = 0; i < lanes_; ++i) {
-        if (i & half) continue;
-        Value *&x = block[static_cast<std::size_t>(i)], *&y = block[static_cast<std::size_t>(i + half)];
-        Value* upper = b_.CreateShuffleVector(x, y, high);
-        x = b_.CreateShuffleVector(x, y, low);
-        y = upper;
-      }
+      for (int done = 1; done < group_lanes(); done *= 2) block = zip_halves(block);
+      store_group(block, panel_at(to, start));
+    });
+  }
+
+  /// One of log2(size) perfect shuffles that, together, transpose each 128-bit column of the block.
+  Values zip_halves(const Values& block) {
+    const int group = group_lanes();
+    llvm::SmallVector<int> low, high;
+    for (int j = 0; j < lanes(); ++j) {
+      low.push_back(j / group * group + j % group / 2 + j % 2 * lanes());
+      high.push_back(low.back() + group / 2);
+    }
+    Values zipped;
+    for (std::size_t i = 0; i < block.size() / 2; ++i) {
+      Value *x = block[i], *y = block[i + block.size() / 2];
+      zipped.push_back(b_.CreateShuffleVector(x, y, low));
+      zipped.push_back(b_.CreateShuffleVector(x, y, high));
+    }
+    return zipped;
+  }
+
+  /// The 128-bit part q of block[i] holds the group's lanes at the k numbered q * size + i.
+  void store_group(const Values& block, Value* to) {
+    const int group = group_lanes();
+    for (int k = 0; k < lanes(); ++k) {
+      llvm::SmallVector<int> part;
+      for (int i = 0; i < group; ++i) part.push_back(k / group * group + i);
+      Value* lanes_of_k = b_.CreateShuffleVector(block[static_cast<std::size_t>(k % group)], part);
+      b_.CreateAlignedStore(lanes_of_k, ir_.at(panel_type_, to, k * spec_.width), llvm::Align(size_of(panel_type_)));
     }
   }
 
   MatmulIr& ir_;
   llvm::IRBuilder<>& b_;
   const PackSpec& spec_;
-  const int lanes_;
+  const DType source_type_, panel_type_;
   Value* k_count_ = nullptr;
 };
 

@@ -15,9 +15,11 @@ struct PackSpec {
   std::int64_t width;  ///< lanes of a panel in memory, a multiple of plan.lanes
 };
 
-/// Emits `void pack(source, panel, int64_t k_count, int64_t available)`: panel[k * width + lane] = source[k * k_stride
-/// + lane * lane_stride] for k < k_count and lane < min(used, available); the other lanes get any value. `available`
-/// says how many lanes the operand still has from `source` on; nothing beyond them is read.
+/// Emits `void pack(source, panels, int64_t k_count, int64_t available, int64_t panel_count)`. For each panel,
+/// plan.k_most()
+/// * width elements behind the one before, panel[k * width + lane] = source[k * k_stride + (panel * used + lane) *
+/// lane_stride] for k < k_count and lane < used; other lanes, and those that are not available, get any value.
+/// `available` says how many lanes the operand still has from `source` on; nothing beyond them is read.
 llvm::Function* emit_pack(MatmulIr& ir, const PackSpec& spec);
 
 }  // namespace tenon::codegen

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kSmallOperandBytes = 32 << 10;  // stays in L1, so packing it gains nothing
 constexpr std::int64_t kPageBytes = 4096;              // rows this far apart compete for the same L1 lines
-constexpr std::int64_t kFewTasks = 32;                 // enough to balance some 16 threads
+constexpr std::int64_t kFewTasks = 16;                 // below that, smaller tasks balance better
 
 std::int64_t ceil_div(std::int64_t x, std::int64_t y) { return (x + y - 1) / y; }
 std::int64_t round_up(std::int64_t x, std::int64_t y) { return ceil_div(x, y) * y; }
@@ -67,9 +67,8 @@ void normalize(MatmulSpec& s, int lanes) {
   if (s.n == 1) s.b.col_stride = s.c.col_stride = 1;
 }
 
-/// The widest tile of `rows` rows whose accumulators, operands and one broadcast fit in the registers.
-int widest_tile(int rows, int registers) {
-  int vectors = 8;
+/// The most vectors, `vectors` or less, of a tile whose accumulators, operands and one broadcast fit in the registers.
+int widest_tile(int rows, int vectors, int registers) {
   while (vectors > 1 && rows * vectors + std::min(rows, vectors) + 1 > registers) --vectors;
   return vectors;
 }
@@ -80,7 +79,8 @@ void choose_tile(MatmulPlan& p, bool wide) {
   const std::int64_t m = std::max<std::int64_t>(p.problem.m, 1), n = std::max<std::int64_t>(p.problem.n, 1);
   p.tile_rows = static_cast<int>(ceil_div(m, ceil_div(m, most_rows)));
   const std::int64_t vectors = ceil_div(n, p.lanes);
-  const int most_vectors = widest_tile(p.tile_rows, wide ? 32 : 16);
+  // Where b is transposed, wide panels would be filled piecemeal over more lines than L1 holds.
+  const int most_vectors = widest_tile(p.tile_rows, p.problem.b.col_stride == 1 ? 8 : 2, wide ? 32 : 16);
   p.tile_vectors = static_cast<int>(ceil_div(vectors, ceil_div(vectors, most_vectors)));
   p.packed_rows = round_up(p.tile_rows, p.lanes);
 }
@@ -114,10 +114,10 @@ bool should_pack_a(const MatmulPlan& p) {
 }
 
 /// Long blocks where b is packed; short ones where b streams past, so that few rows of b are open at a time.
-void choose_k_blocks(MatmulPlan& p, bool wide) {
+void choose_k_blocks(MatmulPlan& p) {
   const std::int64_t k = p.problem.k;
   const bool streams = !p.pack_b && bytes(p, k * p.problem.n) > kSmallOperandBytes;
-  const std::int64_t most = streams ? (p.tile_rows <= 4 ? 16 : 32) : wide ? 512 : 256;
+  const std::int64_t most = streams ? (p.tile_rows <= 4 ? 16 : 32) : 256;
   p.k_blocks = std::max<std::int64_t>(1, ceil_div(k, most));
   p.k_part = k / p.k_blocks;
   p.k_longer = k % p.k_blocks;
@@ -130,18 +130,33 @@ std::int64_t even_block(std::int64_t extent, std::int64_t most, std::int64_t til
   return ceil_div(tiles, blocks) * tile;
 }
 
+void count_blocks(MatmulPlan& p) {
+  p.row_blocks = ceil_div(p.problem.m, p.row_block);
+  p.col_blocks = ceil_div(p.problem.n, p.col_block);
+}
+
+/// Makes tasks smaller, as far as packing does not come to weigh; false if they are small already.
+bool halve_blocks(MatmulPlan& p) {
+  if (p.row_block >= 6 * p.tile_rows) {
+    p.row_block = round_up(p.row_block / 2, p.tile_rows);
+  } else if (p.col_block >= 2 * std::max<std::int64_t>(128, p.tile_cols())) {
+    p.col_block = round_up(p.col_block / 2, p.tile_cols());
+  } else {
+    return false;
+  }
+  count_blocks(p);
+  return true;
+}
+
 void choose_blocks(MatmulPlan& p) {
   const MatmulSpec& s = p.problem;
   p.batches = 1;
   for (std::int64_t extent : s.batch) p.batches *= extent;
   const std::int64_t most_cols = 2048 / static_cast<std::int64_t>(size_of(p.compute));
   p.col_block = even_block(s.n, most_cols, p.tile_cols());
-  p.col_blocks = ceil_div(s.n, p.col_block);
   p.row_block = even_block(s.m, 140, p.tile_rows);
-  p.row_blocks = ceil_div(s.m, p.row_block);
-  while (p.tasks() < kFewTasks && p.row_block > 4 * p.tile_rows) {
-    p.row_block = round_up(p.row_block / 2, p.tile_rows);
-    p.row_blocks = ceil_div(s.m, p.row_block);
+  count_blocks(p);
+  while (p.tasks() < kFewTasks && halve_blocks(p)) {
   }
 }
 
@@ -171,7 +186,7 @@ MatmulPlan plan_matmul(const MatmulSpec& spec, int vector_bytes) {
   choose_blocks(p);
   p.pack_b = should_pack_b(p);
   p.pack_a = should_pack_a(p);
-  choose_k_blocks(p, wide);
+  choose_k_blocks(p);
   lay_out_scratch(p);
   return p;
 }

@@ -11,6 +11,8 @@ namespace {
 using Value = MatmulIr::Value;
 using Values = MatmulIr::Values;
 
+constexpr int kPrefetchedSteps = 8;  // of k, ahead in the panel of b, which lies in L2
+
 /// How the tile sees an operand or c: dtype in memory and element strides.
 struct View {
   DType dtype;
@@ -90,12 +92,18 @@ class TileEmitter {
   }
   Value* load_b(Value* b, int v) { return ir_.load_vector(bv_.dtype, ir_.at(bv_.dtype, b, v * lanes()), loaded(v)); }
 
+  void prefetch_b(Value* b) {
+    for (int v = 0; v < vectors_; ++v)
+      ir_.prefetch(ir_.at(bv_.dtype, b, kPrefetchedSteps * bv_.row_stride + v * lanes()));
+  }
+
   /// One k: the fewer operands are held in registers, the others pass through one.
   void emit_step(Values& state) {
     Value *&a = state[accumulators()], *&b = state[accumulators() + 1];
     const auto update = [&](int i, int v, Value* x, Value* y) {
       state[slot(i, v)] = ir_.multiply_add(x, y, state[slot(i, v)]);
     };
+    if (ir_.plan.pack_b) prefetch_b(b);
     Values held;
     if (vectors_ <= rows_) {
       for (int v = 0; v < vectors_; ++v) held.push_back(load_b(b, v));
