@@ -14,11 +14,20 @@ class LLVMContext;
 class Module;
 }  // namespace llvm
 
+namespace tenon {
+struct LoopProgram;
+}
+
 namespace tenon::codegen {
 
-/// Builds the module of a program from its serialised kernels (compiler/ir). The functions to be called from outside
-/// have external linkage, all others internal; all are nounwind and without unwind tables. The bytes come from another
-/// library of the same build, so a malformed input is InternalError, never a crash. Deterministic.
+/// Builds the module of a program: its kernels and the host stub (runtime_table.h), which alone has external linkage;
+/// all are nounwind and without unwind tables. The program must be valid (compiler/ir/verify.h). Unimplemented, naming
+/// the kernel, for what there is no code for. Deterministic.
+absl::StatusOr<std::unique_ptr<llvm::Module>> emit_module(llvm::LLVMContext& context, const LoopProgram& program,
+                                                          const TargetSpec& target);
+
+/// The same from the bytes of encode_loop_program. They come from another library of the same build, so malformed
+/// bytes are an error status, never a crash.
 absl::StatusOr<std::unique_ptr<llvm::Module>> emit_module(llvm::LLVMContext& context,
                                                           std::span<const std::byte> kernels, const TargetSpec& target);
 

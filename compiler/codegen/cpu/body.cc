@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+#include "compiler/codegen/cpu/body.h"
+
+#include <algorithm>
+
+#include "compiler/codegen/cpu/ops.h"
+
+namespace tenon::codegen {
+
+using llvm::Value;
+
+namespace {
+
+bool has_effect(const Instr& instr) {
+  return instr.kind == Instr::kStore || instr.kind == Instr::kStoreLocal || instr.kind == Instr::kReduce ||
+         instr.kind == Instr::kScan;
+}
+
+bool has_index(const Instr& instr) {
+  return instr.kind == Instr::kIndex || instr.kind == Instr::kInRange || instr.kind == Instr::kLoad ||
+         instr.kind == Instr::kStore;
+}
+
+// Bytes of a lane's value in a register.
+int register_bytes(const Instr& instr) {
+  if (instr.kind == Instr::kIndex || instr.kind == Instr::kInRange) return 4;
+  return is_half(instr.dtype) ? 4 : static_cast<int>(size_of(instr.dtype));
+}
+
+Dependence join(Dependence a, Dependence b) { return static_cast<Dependence>(a | b); }
+
+Value* both(llvm::IRBuilder<>& b, Value* x, Value* y) {
+  if (x == nullptr) return y;
+  return y == nullptr ? x : b.CreateAnd(x, y);
+}
+
+}  // namespace
+
+BodyEmitter::BodyEmitter(KernelIr& ir, const LoopProgram& program, const Kernel& kernel, const Phase& phase,
+                         const TaskContext& task)
+    : ir_(ir), program_(program), kernel_(kernel), phase_(phase), task_(task) {
+  for (const Instr& instr : phase.body) dependence_.push_back(dependence_of(instr));
+}
+
+// ---- dependences ----
+
+Dependence BodyEmitter::index_dependence(IndexExpr e) const {
+  Dependence d = kOnTask;
+  for (const auto& [coefficient, term] : e->terms) {
+    if (term.kind == IndexTerm::kValue) {
+      d = join(d, dependence_[static_cast<std::size_t>(term.id)]);
+    } else if (term.kind != IndexTerm::kVar) {
+      d = join(d, index_dependence(term.base));
+    } else if (term.id == kernel_.lane_var()) {
+      d = join(d, kOnLane);
+    } else if (term.id == kernel_.sequence_var()) {
+      d = join(d, kOnSequence);
+    }
+  }
+  return d;
+}
+
+Dependence BodyEmitter::dependence_of(const Instr& instr) const {
+  Dependence d = kOnTask;
+  if (has_effect(instr)) d = kOnBoth;
+  if (has_index(instr)) d = join(d, index_dependence(instr.index));
+  if (instr.kind == Instr::kLoadLocal && local(instr.buffer).per_lane) d = join(d, kOnLane);
+  for (InstrId id : instr.operands) {
+    if (id >= 0) d = join(d, dependence_[static_cast<std::size_t>(id)]);
+  }
+  return d;
+}
+
+int BodyEmitter::size() const {
+  return static_cast<int>(
+      std::count_if(dependence_.begin(), dependence_.end(), [](Dependence d) { return d & kOnLane; }));
+}
+
+int BodyEmitter::natural_lanes(int limit) const {
+  if (!phase_.lanes) return 1;
+  int widest = 1;
+  for (std::size_t i = 0; i < phase_.body.size(); ++i) {
+    if (dependence_[i] & kOnLane) widest = std::max(widest, register_bytes(phase_.body[i]));
+  }
+  return lanes_up_to(std::min(ir_.vector_bytes / widest, limit));
+}
+
+int BodyEmitter::lanes_up_to(int limit) const {
+  int lanes = 1;
+  while (lanes < std::min<std::int64_t>(limit, kernel_.lanes)) lanes *= 2;
+  return lanes;
+}
+
+// ---- walking ----
+
+void BodyEmitter::emit(DependenceSet set, const BodyPoint& point, Values& values) {
+  for (std::size_t i = 0; i < phase_.body.size(); ++i) {
+    if (has_effect(phase_.body[i]) || (set & set_of(dependence_[i])) == 0) continue;
+    values[i] = emit_pure(static_cast<InstrId>(i), point, values);
+  }
+}
+
+void BodyEmitter::emit_with_effects(DependenceSet set, const BodyPoint& point, Values& values,
+                                    const ReductionHooks& hooks) {
+  for (std::size_t i = 0; i < phase_.body.size(); ++i) {
+    if (has_effect(phase_.body[i])) {
+      values[i] = emit_effect(static_cast<InstrId>(i), point, values, hooks);
+    } else if ((set & set_of(dependence_[i])) != 0) {
+      values[i] = emit_pure(static_cast<InstrId>(i), point, values);
+    }
+  }
+}
+
+Value* BodyEmitter::emit_pure(InstrId id, const BodyPoint& point, const Values& values) {
+  const Instr& instr = phase_.body[static_cast<std::size_t>(id)];
+  const int lanes = dependence_[static_cast<std::size_t>(id)] & kOnLane ? point.lanes : 1;
+  switch (instr.kind) {
+    case Instr::kConst:
+      return ir_.constant(instr.dtype, instr.bits);
+    case Instr::kScalar:
+      return ir_.load(
+          instr.dtype,
+          ir_.b.CreateConstGEP1_64(ir_.b.getInt64Ty(), task_.scalars, static_cast<std::uint64_t>(instr.buffer)), 1);
+    case Instr::kIndex: {
+      Value* index = emit_index(ir_, instr.index, index_point(point, values), true);
+      return ir_.b.CreateSExt(index, KernelIr::with_lanes(ir_.b.getInt64Ty(), KernelIr::lanes_of(index)));
+    }
+    case Instr::kInRange:
+      return emit_in_range(instr, point, values);
+    case Instr::kLoad:
+      return emit_load(instr, point, values, lanes);
+    case Instr::kLoadLocal:
+      return emit_local_load(instr, point);
+    case Instr::kApply: {
+      Value* value = emit_apply(instr, values, lanes);
+      if (value == nullptr && failed_ < 0) failed_ = id;
+      return value == nullptr ? llvm::PoisonValue::get(ir_.type(instr.dtype, lanes)) : value;
+    }
+    case Instr::kRandom:
+      return emit_philox(ir_, operand(instr, 0, values, lanes), operand(instr, 1, values, lanes),
+                         static_cast<int>(instr.lo));
+    default:
+      return nullptr;
+  }
+}
+
+Value* BodyEmitter::emit_effect(InstrId id, const BodyPoint& point, const Values& values, const ReductionHooks& hooks) {
+  const Instr& instr = phase_.body[static_cast<std::size_t>(id)];
+  if (instr.kind == Instr::kReduce) hooks.reduce(instr.reduction, operand(instr, 0, values, point.lanes));
+  if (instr.kind == Instr::kScan) return hooks.scan(instr.reduction, operand(instr, 0, values, point.lanes));
+  if (instr.kind == Instr::kStore) emit_store(instr, point, values);
+  if (instr.kind == Instr::kStoreLocal) store_local(instr.buffer, operand(instr, 0, values, point.lanes), point);
+  return nullptr;
+}
+
+Value* BodyEmitter::operand(const Instr& instr, int number, const Values& values, int lanes) {
+  const InstrId id = instr.operands[static_cast<std::size_t>(number)];
+  return id < 0 ? nullptr : ir_.spread(values[static_cast<std::size_t>(id)], lanes);
+}
+
+Value* BodyEmitter::optional_mask(const Instr& instr, int number, const BodyPoint& point, const Values& values,
+                                  int lanes) {
+  Value* exists = lanes == point.lanes ? point.mask : nullptr;
+  return both(ir_.b, operand(instr, number, values, lanes), exists);
+}
+
+IndexPoint BodyEmitter::index_point(const BodyPoint& point, const Values& values) const {
+  IndexPoint at;
+  at.vars = task_.vars;
+  at.vars[static_cast<std::size_t>(kernel_.sequence_var())] = point.sequence;
+  at.vars[static_cast<std::size_t>(kernel_.lane_var())] = point.lane;
+  at.lane_var = kernel_.lane_var();
+  at.lanes = point.lanes;
+  at.value = [&values](int id) { return values[static_cast<std::size_t>(id)]; };
+  at.value_has_lanes = [this](int id) { return (dependence_[static_cast<std::size_t>(id)] & kOnLane) != 0; };
+  return at;
+}
+
+// ---- elementwise ----
+
+DType BodyEmitter::operand_dtype(const Instr& instr) const {
+  if (instr.op == Op::k_where) return instr.dtype;
+  return phase_.body[static_cast<std::size_t>(instr.operands[0])].dtype;
+}
+
+Value* BodyEmitter::emit_apply(const Instr& instr, const Values& values, int lanes) {
+  OpCall call{instr.op, instr.dtype, operand_dtype(instr), {}, lanes};
+  for (int i = 0; i < 3; ++i) call.x[static_cast<std::size_t>(i)] = operand(instr, i, values, lanes);
+  return emit_op(ir_, call);
+}
+
+Value* BodyEmitter::emit_in_range(const Instr& instr, const BodyPoint& point, const Values& values) {
+  const bool fits = instr.lo >= INT32_MIN / 2 && instr.hi <= INT32_MAX / 2;
+  Value* index = emit_index(ir_, instr.index, index_point(point, values), fits);
+  Value* from_low = ir_.b.CreateSub(index, ir_.integer(index->getType(), instr.lo));
+  return ir_.b.CreateICmpULT(from_low, ir_.integer(index->getType(), std::max<std::int64_t>(instr.hi - instr.lo, 0)));
+}
+
+// ---- memory ----
+
+Value* BodyEmitter::emit_load(const Instr& instr, const BodyPoint& point, const Values& values, int lanes) {
+  const SplitIndex index = emit_split_index(ir_, instr.index, index_point(point, values));
+  Value* base = ir_.at(instr.dtype, task_.buffers[static_cast<std::size_t>(instr.buffer)], index.uniform);
+  const bool same = index.lanes == nullptr;
+  Value* mask = optional_mask(instr, 0, point, values, same && instr.operands[0] < 0 ? 1 : lanes);
+  if (same && KernelIr::lanes_of(mask == nullptr ? base : mask) == 1) return ir_.load(instr.dtype, base, 1, mask);
+  if (same) return ir_.gather(instr.dtype, ir_.spread(base, lanes), mask);
+  if (lanes == 1 || index.coefficient == 1)
+    return ir_.load(instr.dtype, ir_.at(instr.dtype, base, index.lanes), lanes, mask);
+  if (index.coefficient == -1) {
+    Value* last = ir_.at(instr.dtype, ir_.at(instr.dtype, base, index.lanes), ir_.i64(1 - lanes));
+    return ir_.reverse(ir_.load(instr.dtype, last, lanes, mask == nullptr ? nullptr : ir_.reverse(mask)));
+  }
+  return ir_.gather(instr.dtype, lane_addresses(instr.dtype, base, index, lanes), mask);
+}
+
+void BodyEmitter::emit_store(const Instr& instr, const BodyPoint& point, const Values& values) {
+  const int lanes = point.lanes;
+  const SplitIndex index = emit_split_index(ir_, instr.index, index_point(point, values));
+  Value* base = ir_.at(instr.dtype, task_.buffers[static_cast<std::size_t>(instr.buffer)], index.uniform);
+  Value* value = operand(instr, 0, values, lanes);
+  Value* mask = optional_mask(instr, 1, point, values, lanes);
+  if (lanes == 1 || index.coefficient == 1) {
+    if (index.lanes != nullptr) base = ir_.at(instr.dtype, base, index.lanes);
+    ir_.store(instr.dtype, value, base, mask);
+  } else if (index.lanes == nullptr) {
+    ir_.scatter(instr.dtype, value, ir_.spread(base, lanes), mask);
+  } else if (index.coefficient == -1) {
+    Value* last = ir_.at(instr.dtype, ir_.at(instr.dtype, base, index.lanes), ir_.i64(1 - lanes));
+    ir_.store(instr.dtype, ir_.reverse(value), last, mask == nullptr ? nullptr : ir_.reverse(mask));
+  } else {
+    ir_.scatter(instr.dtype, value, lane_addresses(instr.dtype, base, index, lanes), mask);
+  }
+}
+
+Value* BodyEmitter::lane_addresses(DType dtype, Value* base, const SplitIndex& index, int lanes) {
+  if (index.coefficient == 0) return ir_.at(dtype, base, index.lanes);
+  Value* steps = ir_.b.CreateMul(ir_.iota(64, lanes), ir_.spread(ir_.i64(index.coefficient), lanes));
+  return ir_.at(dtype, ir_.at(dtype, base, index.lanes), steps);
+}
+
+Value* BodyEmitter::local_address(int id, const BodyPoint& point) {
+  Value* base = task_.locals[static_cast<std::size_t>(id)];
+  return ir_.at(local(id).dtype, base, ir_.b.CreateSub(point.lane, task_.lane_begin));
+}
+
+Value* BodyEmitter::emit_local_load(const Instr& instr, const BodyPoint& point) {
+  const DType dtype = local(instr.buffer).dtype;
+  if (local(instr.buffer).per_lane) return ir_.load(dtype, local_address(instr.buffer, point), point.lanes, point.mask);
+  return ir_.b.CreateLoad(ir_.type(dtype), task_.locals[static_cast<std::size_t>(instr.buffer)]);
+}
+
+void BodyEmitter::store_local(int id, Value* value, const BodyPoint& point) {
+  if (local(id).per_lane) return ir_.store(local(id).dtype, value, local_address(id, point), point.mask);
+  ir_.b.CreateStore(value, task_.locals[static_cast<std::size_t>(id)]);
+}
+
+}  // namespace tenon::codegen
