@@ -122,8 +122,9 @@ MissReason DiskStore::Core::explain_absence(const EntryKey& key) {
   if (files.stat_at(directory.get(), environment, &status) != -ENOENT) return MissReason::kCold;
   std::vector<std::string> names;
   files.list_at(directory.get(), ".", &names);
-  const bool has_other = std::any_of(names.begin(), names.end(),
-                                     [&](const std::string& name) { return name.size() == environment.size(); });
+  const bool has_other = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name.size() == environment.size() && name != environment;
+  });
   return has_other ? MissReason::kEnvironment : MissReason::kCold;
 }
 
@@ -153,7 +154,10 @@ void DiskStore::Core::count(const std::variant<Entry, MissReason>& answer) {
 }
 
 void DiskStore::Core::watch(int64_t duration_us) {
-  if (duration_us <= kSlowUs) return;
+  if (duration_us <= kSlowUs) {
+    if (slow_lookups != 0 && can_read) slow_lookups = 0;
+    return;
+  }
   if (slow_lookups.fetch_add(1) + 1 < kMaxSlow) return;
   can_read = false;
   can_write = false;
@@ -276,7 +280,7 @@ bool DiskStore::publish(const EntryKey& key, std::vector<std::byte> image) {
 }
 
 bool DiskStore::drain(std::chrono::milliseconds limit) {
-  core_->hurry = true;
+  core_->hurry = queue_.is_behind();
   const bool is_drained = queue_.drain(limit);
   core_->hurry = false;
   return is_drained;

@@ -64,7 +64,7 @@ class DiskStore {
   std::string status() const;
 
   /// The entry stored under `key`, all checks passed, or why there is none. In kReadWrite a file that is no such entry
-  /// is removed, so that the next publish replaces it. Three look-ups of over 100 ms turn the store off.
+  /// is removed, so that the next publish replaces it. Three look-ups in a row of over 100 ms turn the store off.
   std::variant<Entry, MissReason> lookup(const EntryKey& key);
 
   /// Tells that the caller could not use the entry it was given: counts kRejected and removes the file.
@@ -74,7 +74,8 @@ class DiskStore {
   /// image is empty, or 64 are waiting. Costs about a microsecond.
   bool publish(const EntryKey& key, std::vector<std::byte> image);
 
-  /// Waits at most `limit` for all that is queued to be written; true when it is. Cuts a running sweep short.
+  /// Waits at most `limit` for all that is queued to be written; true when it is. Cuts a sweep short
+  /// when an entry waits behind it.
   bool drain(std::chrono::milliseconds limit);
 
   /// Sweeps now, on this thread. Nothing happens in a store that does not write.

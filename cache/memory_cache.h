@@ -19,6 +19,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -107,9 +108,7 @@ class MemoryCache {
   /// Forgets every value that is not being computed.
   void clear() {
     State& state = current();
-    for (Shard& shard : state.shards) {
-      while (evict_one(state, shard)) continue;
-    }
+    for (const auto& [priority, digest] : priorities(state)) evict_one(state, digest);
   }
 
   MemoryStats stats() {
@@ -172,7 +171,7 @@ class MemoryCache {
     std::array<Shard, kShards> shards;
     std::atomic<uint64_t> bytes{0};
     std::atomic<double> inflation{0};  // the priority of what was evicted last: the age that newcomers start from
-    std::atomic<size_t> next_victim{0};
+    std::mutex eviction;
 
     // By bits that the map inside does not use first.
     Shard& shard_of(const Digest& digest) { return shards[digest.hi % kShards]; }
@@ -229,31 +228,40 @@ class MemoryCache {
     state.bytes += slot.bytes;
   }
 
-  // Goes round the shards, one victim from each, so that no lock is held while another is taken.
+  // Lowest priorities first, down to 7/8 of the cap, so that ranking all values is paid by many insertions.
   void evict(State& state) {
-    size_t empty = 0;
-    while (state.bytes > max_bytes_ && empty < kShards) {
-      Shard& shard = state.shards[state.next_victim.fetch_add(1) % kShards];
-      empty = evict_one(state, shard) ? 0 : empty + 1;
+    if (state.bytes <= max_bytes_) return;
+    const std::lock_guard lock(state.eviction);
+    std::vector<std::pair<double, Digest>> ranked = priorities(state);
+    std::sort(ranked.begin(), ranked.end());
+    for (const auto& [priority, digest] : ranked) {
+      if (state.bytes <= max_bytes_ / 8 * 7) return;
+      state.inflation = std::max(state.inflation.load(), priority);
+      evict_one(state, digest);
     }
   }
 
-  // Evicts the value of lowest priority; false when the shard has none. The value ends after the lock.
-  static bool evict_one(State& state, Shard& shard) {
-    Pointer released;
-    const std::lock_guard lock(shard.mutex);
-    auto victim = shard.slots.end();
-    for (auto slot = shard.slots.begin(); slot != shard.slots.end(); ++slot) {
-      if (slot->second.value == nullptr) continue;
-      if (victim == shard.slots.end() || slot->second.priority < victim->second.priority) victim = slot;
+  static std::vector<std::pair<double, Digest>> priorities(State& state) {
+    std::vector<std::pair<double, Digest>> all;
+    for (Shard& shard : state.shards) {
+      const std::lock_guard lock(shard.mutex);
+      for (const auto& [digest, slot] : shard.slots) {
+        if (slot.value != nullptr) all.emplace_back(slot.priority, digest);
+      }
     }
-    if (victim == shard.slots.end()) return false;
-    released = std::move(victim->second.value);
-    state.inflation = std::max(state.inflation.load(), victim->second.priority);
-    state.bytes -= victim->second.bytes;
+    return all;
+  }
+
+  static void evict_one(State& state, const Digest& digest) {
+    Pointer released;  // ends after the lock
+    Shard& shard = state.shard_of(digest);
+    const std::lock_guard lock(shard.mutex);
+    const auto found = shard.slots.find(digest);
+    if (found == shard.slots.end() || found->second.value == nullptr) return;
+    released = std::move(found->second.value);
+    state.bytes -= found->second.bytes;
     shard.stats.evictions += 1;
-    shard.slots.erase(victim);
-    return true;
+    shard.slots.erase(found);
   }
 
   const uint64_t max_bytes_;

@@ -46,7 +46,8 @@ SecureDirectory step(FileSystem& files, int parent, const std::string& name, con
     fd = open_directory(files, parent, name, place);
   }
   OpenFile directory(files, fd);
-  if (fd == -ENOTDIR || fd == -ELOOP) return refuse(files, shown, "is a link or not a directory");
+  if (place == Place::kRoot && (fd == -ENOTDIR || fd == -ELOOP))
+    return refuse(files, shown, "is a link or not a directory");
   if (fd < 0) return refuse(files, shown, error_text(fd));
   struct stat status{};
   const int result = files.stat_fd(fd, &status);

@@ -26,6 +26,7 @@ struct WorkQueue::State {
   std::deque<std::function<void()>> jobs;
   bool is_running = false;
   bool is_stopping = false;
+  bool is_abandoned = false;  // by a queue that has ended; the thread deletes the state
   std::thread thread;
 
   bool ensure_thread();
@@ -51,7 +52,7 @@ void WorkQueue::State::run() {
   std::unique_lock lock(mutex);
   while (true) {
     changed.wait(lock, [this] { return is_stopping || !jobs.empty(); });
-    if (is_stopping) return;
+    if (is_stopping) break;
     std::function<void()> job = std::move(jobs.front());
     jobs.pop_front();
     is_running = true;
@@ -65,6 +66,9 @@ void WorkQueue::State::run() {
     is_running = false;
     changed.notify_all();
   }
+  const bool is_mine = is_abandoned;
+  lock.unlock();
+  if (is_mine) delete this;
 }
 
 WorkQueue::~WorkQueue() {
@@ -74,12 +78,12 @@ WorkQueue::~WorkQueue() {
   state->is_stopping = true;
   state->jobs.clear();
   state->changed.notify_all();
-  const bool is_stuck = state->is_running;
-  lock.unlock();
-  if (is_stuck) {
+  if (state->is_running) {
+    state->is_abandoned = true;
     state->thread.detach();
     return;
   }
+  lock.unlock();
   if (state->thread.joinable()) state->thread.join();
   delete state;
 }
@@ -99,6 +103,12 @@ bool WorkQueue::submit(std::function<void()> job) {
   current.jobs.push_back(std::move(job));
   current.changed.notify_all();
   return true;
+}
+
+bool WorkQueue::is_behind() {
+  State& current = state();
+  const std::lock_guard lock(current.mutex);
+  return current.jobs.size() + (current.is_running ? 1 : 0) > 1;
 }
 
 bool WorkQueue::drain(std::chrono::milliseconds limit) {

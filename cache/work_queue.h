@@ -28,6 +28,9 @@ class WorkQueue {
   /// Waits until every job queued by this process has run, at most `limit`; true when they have. Any thread.
   bool drain(std::chrono::milliseconds limit);
 
+  /// Whether a job waits behind another. Any thread.
+  bool is_behind();
+
  private:
   struct State;
 

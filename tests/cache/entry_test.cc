@@ -185,25 +185,26 @@ TEST(Entry, SignedNonsenseInTheTableIsRefused) {
     return miss_of(decode(sample.image, sample.key)).has_value();
   };
   constexpr size_t kThird = 336;
-  EXPECT_TRUE(refuses(kThird + 8, uint64_t{256}));             // over the table
-  EXPECT_TRUE(refuses(kThird + 8, uint64_t{384}));             // over another section
-  EXPECT_TRUE(refuses(kThird + 8, uint64_t{513}));             // not aligned
-  EXPECT_TRUE(refuses(kThird + 8, ~uint64_t{63}));             // beyond the end
-  EXPECT_TRUE(refuses(kThird + 16, ~uint64_t{0}));             // size wraps
-  EXPECT_TRUE(refuses(kThird + 24, uint64_t{1}));              // compressed, which version 1.0 is not
-  EXPECT_TRUE(refuses(kThird + 32, uint32_t{3}));              // alignment
-  EXPECT_TRUE(refuses(kThird + 4, uint32_t{1}));               // a flag of the format
-  EXPECT_TRUE(refuses(60, uint32_t{33}));                      // too many sections
-  EXPECT_TRUE(refuses(60, uint32_t{2}));                       // too few
-  EXPECT_TRUE(refuses(80, uint64_t{10}));                      // more bytes than the header allows
-  EXPECT_TRUE(refuses(80, kMaxEntrySize + 1));                 // allows too much
-  EXPECT_TRUE(refuses(256, fourcc("XXXX")));                   // no graph key
-  EXPECT_FALSE(refuses(kThird, fourcc("XXXX")));               // an unknown section is none of its business
+  EXPECT_TRUE(refuses(kThird + 8, uint64_t{256}));  // over the table
+  EXPECT_TRUE(refuses(kThird + 8, uint64_t{384}));  // over another section
+  EXPECT_TRUE(refuses(kThird + 8, uint64_t{513}));  // not aligned
+  EXPECT_TRUE(refuses(kThird + 8, ~uint64_t{63}));  // beyond the end
+  EXPECT_TRUE(refuses(kThird + 16, ~uint64_t{0}));  // size wraps
+  EXPECT_TRUE(refuses(kThird + 24, uint64_t{1}));   // compressed, which version 1.0 is not
+  EXPECT_TRUE(refuses(kThird + 32, uint32_t{3}));   // alignment
+  EXPECT_TRUE(refuses(kThird + 4, uint32_t{1}));    // a flag of the format
+  EXPECT_TRUE(refuses(60, uint32_t{33}));           // too many sections
+  EXPECT_TRUE(refuses(60, uint32_t{2}));            // too few
+  EXPECT_TRUE(refuses(80, uint64_t{10}));           // more bytes than the header allows
+  EXPECT_TRUE(refuses(80, kMaxEntrySize + 1));      // allows too much
+  EXPECT_TRUE(refuses(256, fourcc("XXXX")));        // no graph key
+  EXPECT_FALSE(refuses(kThird, fourcc("XXXX")));    // an unknown section is none of its business
 }
 
 TEST(Entry, SignedRandomDamageNeverCrashes) {
   std::mt19937_64 random(2);
   const Sample sample;
+  uint64_t touched = 0;
   for (int i = 0; i < 50'000; ++i) {
     Image image = sample.image;
     for (uint64_t changes = 1 + random() % 3; changes > 0; --changes) {
@@ -213,10 +214,9 @@ TEST(Entry, SignedRandomDamageNeverCrashes) {
     const auto answer = decode(image, sample.key);
     const Entry* entry = entry_of(answer);
     if (entry == nullptr) continue;
-    for (const Section& section : entry->sections()) {
-      for (const std::byte byte : section.bytes) ASSERT_TRUE(byte <= std::byte{255});
-    }
+    for (const Section& section : entry->sections()) touched += digest(section.bytes, Seed::kChecksum).lo;
   }
+  RecordProperty("touched", std::to_string(touched));
 }
 
 TEST(Entry, CompileCostIsReadFromTheHead) {

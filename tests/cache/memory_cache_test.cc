@@ -106,8 +106,8 @@ TEST(MemoryCache, AnotherKeyUnderTheSameDigestIsComputedAndNotKept) {
   Cache cache(1 << 20);
   ASSERT_TRUE(put(cache, "k", 1, 1).ok());
   EXPECT_EQ(cache.find(name("k"), "other"), nullptr);
-  const auto other = cache.get_or_compute(name("k"), "other",
-                                          []() -> absl::StatusOr<Cache::Computed> { return make("other"); });
+  const auto other =
+      cache.get_or_compute(name("k"), "other", []() -> absl::StatusOr<Cache::Computed> { return make("other"); });
   EXPECT_EQ(**other, "other");
   EXPECT_EQ(*cache.find(name("k"), "k"), "k");
   EXPECT_EQ(cache.stats().collisions, 1u);
@@ -181,8 +181,8 @@ TEST(MemoryCache, AForkedChildDoesNotWaitForItsParentsComputation) {
   computing.wait();
   const pid_t child = fork();
   if (child == 0) {
-    const auto value = cache.get_or_compute(name("k"), "k",
-                                            []() -> absl::StatusOr<Cache::Computed> { return make("child"); });
+    const auto value =
+        cache.get_or_compute(name("k"), "k", []() -> absl::StatusOr<Cache::Computed> { return make("child"); });
     _exit(value.ok() && **value == "child" ? 0 : 1);
   }
   int status = 0;

@@ -95,6 +95,15 @@ inline void write_file(const std::filesystem::path& path, std::string_view bytes
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
+/// Whether threads may be started in a forked child, which ThreadSanitizer does not allow.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool kChildrenHaveThreads = false;
+#elif defined(__has_feature)
+inline constexpr bool kChildrenHaveThreads = !__has_feature(thread_sanitizer);
+#else
+inline constexpr bool kChildrenHaveThreads = true;
+#endif
+
 /// The system, with knobs. Counts its calls; safe from any thread while no knob is turned.
 class FaultyFileSystem : public FileSystem {
  public:
