@@ -57,7 +57,7 @@ class Runner {
  private:
   int64_t slot_bytes() const { return info_.scratch_bytes_per_worker + 4096 + 64; }
   MatmulInfo info_;
-  MatmulHarness::Kernel kernel_;
+  MatmulHarness::Kernel* kernel_;
   AlignedArray<char> scratch_;
 };
 

@@ -1,95 +1,55 @@
 // SPDX-License-Identifier: MIT
+// The path a kernel takes in the library, in small: emit, optimise, link, load. Errors become exceptions.
 #include "tests/unit/matmul_harness.h"
 
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/IR/Verifier.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/TargetSelect.h"
-#include "llvm/Support/raw_ostream.h"
-#include "llvm/Transforms/InstCombine/InstCombine.h"
-#include "llvm/Transforms/Scalar/EarlyCSE.h"
-#include "llvm/Transforms/Scalar/LICM.h"
-#include "llvm/Transforms/Scalar/LoopPassManager.h"
-#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "compiler/codegen/link_image.h"
+#include "compiler/codegen/optimize.h"
+#include "compiler/codegen/target.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
 
 namespace tenon::codegen {
 namespace {
 
+void check(const absl::Status& status) {
+  if (!status.ok()) throw std::runtime_error(std::string(status.message()));
+}
+
 template <class T>
-T take(llvm::Expected<T> value) {
-  if (!value) throw std::runtime_error(llvm::toString(value.takeError()));
-  return std::move(*value);
+T take(absl::StatusOr<T> value) {
+  check(value.status());
+  return *std::move(value);
 }
 
-void check(llvm::Error error) {
-  if (error) throw std::runtime_error(llvm::toString(std::move(error)));
+device::LoadedImage compile(const MatmulSpec& spec, int vector_bytes, MatmulInfo& info) {
+  TargetSpec target;
+  target.cpu = vector_bytes == 64 ? "x86-64-v4" : "x86-64-v3";
+  const auto machine = take(make_target_machine(target));
+  llvm::LLVMContext context;
+  llvm::Module module("matmul", context);
+  info = emit_matmul(module, spec, vector_bytes, "matmul");
+  check(optimize(module, *machine));
+  return take(device::LoadedImage::load(take(link_image(module, *machine))));
 }
 
-std::unique_ptr<llvm::orc::LLJIT> make_jit(int vector_bytes) {
-  static const bool initialized = [] {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
-    return true;
-  }();
-  (void)initialized;
-  llvm::orc::JITTargetMachineBuilder builder(llvm::Triple("x86_64-unknown-linux-gnu"));
-  builder.setCPU(vector_bytes == 64 ? "x86-64-v4" : "x86-64-v3");
-  builder.setRelocationModel(llvm::Reloc::PIC_);
-  builder.getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return take(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create());
-}
-
-void optimize(llvm::Module& module) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::FunctionPassManager passes;
-  passes.addPass(llvm::EarlyCSEPass());
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
-  for (llvm::Function& function : module)
-    if (!function.isDeclaration()) passes.run(function, functions);
+double milliseconds_now() {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace
 
-MatmulHarness::MatmulHarness(const MatmulSpec& spec, int vector_bytes) : jit_(make_jit(vector_bytes)) {
-  const auto start = std::chrono::steady_clock::now();
-  auto context = std::make_unique<llvm::LLVMContext>();
-  auto module = std::make_unique<llvm::Module>("matmul", *context);
-  module->setDataLayout(jit_->getDataLayout());
-  module->setTargetTriple(jit_->getTargetTriple().str());
-  info_ = emit_matmul(*module, spec, vector_bytes, "matmul");
-  std::string problem;
-  llvm::raw_string_ostream stream(problem);
-  if (llvm::verifyModule(*module, &stream)) throw std::runtime_error(problem);
-  optimize(*module);
-  if (const char* dump = std::getenv("MATMUL_DUMP")) {
-    std::error_code error;
-    llvm::raw_fd_ostream file(dump, error);
-    module->print(file, nullptr);
-  }
-  check(jit_->addIRModule(llvm::orc::ThreadSafeModule(std::move(module), std::move(context))));
-  kernel_ = take(jit_->lookup(info_.function)).toPtr<Kernel>();
-  compile_milliseconds_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+MatmulHarness::MatmulHarness(const MatmulSpec& spec, int vector_bytes)
+    : compile_milliseconds_(-milliseconds_now()), image_(compile(spec, vector_bytes, info_)) {
+  compile_milliseconds_ += milliseconds_now();
+  kernel_ = image_.find_as<Kernel>(info_.function);
 }
-
-MatmulHarness::~MatmulHarness() = default;
 
 void MatmulHarness::run(void* const* buffers, std::int64_t begin, std::int64_t end) const {
   const std::size_t bytes = static_cast<std::size_t>(info_.scratch_bytes_per_worker) + 64;

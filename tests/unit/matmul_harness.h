@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compiles one matmul kernel with LLVM's own JIT and runs it, for the tests and benchmarks of the matmul emitter alone.
+// Compiles one matmul kernel and runs it, for the tests and benchmarks of the matmul emitter alone.
 #pragma once
 
 #include <cstdint>
@@ -8,34 +8,30 @@
 #include <vector>
 
 #include "compiler/codegen/cpu/matmul.h"
-
-namespace llvm::orc {
-class LLJIT;
-}
+#include "runtime/device/cpu/image_loader.h"
 
 namespace tenon::codegen {
 
 class MatmulHarness {
  public:
-  /// Emits, verifies, optimises and links the kernel of `spec`; throws std::runtime_error with LLVM's text on failure.
+  using Kernel = void(void* const*, const void*, std::int64_t, std::int64_t, void*);
+
+  /// Emits, verifies, optimises, links and loads the kernel of `spec`; throws std::runtime_error on failure.
   MatmulHarness(const MatmulSpec& spec, int vector_bytes);
-  ~MatmulHarness();
 
   const MatmulInfo& info() const { return info_; }
-  /// Milliseconds that emission, passes and code generation took.
+  Kernel* kernel() const { return kernel_; }
+  /// What the constructor took.
   double compile_milliseconds() const { return compile_milliseconds_; }
 
-  /// Does tasks [begin, end) here, with scratch that was filled with ones (NaN as floats).
+  /// Does tasks [begin, end) here, with scratch all of whose bits are set (NaN as floats).
   void run(void* const* buffers, std::int64_t begin, std::int64_t end) const;
 
-  using Kernel = void (*)(void* const*, const void*, std::int64_t, std::int64_t, void*);
-  Kernel kernel() const { return kernel_; }
-
  private:
-  std::unique_ptr<llvm::orc::LLJIT> jit_;
+  double compile_milliseconds_;
   MatmulInfo info_;
-  Kernel kernel_ = nullptr;
-  double compile_milliseconds_ = 0;
+  device::LoadedImage image_;
+  Kernel* kernel_ = nullptr;
 };
 
 /// A spec of dense row-major operands in buffers 0 (a), 1 (b), 2 (c), each batch a matrix of its own.
