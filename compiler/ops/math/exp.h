@@ -82,6 +82,17 @@ inline constexpr T kExp2Max = std::is_same_v<T, float> ? T(129) : T(1025);
 template <class T>
 inline constexpr T kExp2Min = std::is_same_v<T, float> ? T(-151) : T(-1076);
 
+/// (e^x - 1) / 2 for -40 <= x <= kExpMax: e^x itself may overflow.
+template <class B, class T>
+Pair<B, T> half_of_expm1(const Expr<B, T>& x) {
+  const auto [k, r, r_rest] = reduce_exp(x);
+  // With s = 2^k / 2: s - 1/2 + s r + s r^2 p, the large terms first, with their rounding errors.
+  const auto s = power_of_two(k.plus(Format<T>::kBias - 1));
+  const auto whole = ordered_sum(s, constant(x, T(-0.5)));
+  const auto linear = ordered_sum(whole.high, s * r);
+  return {linear.high, fma(s, fma(r * r, expm1_polynomial(r), r_rest), whole.low + linear.low)};
+}
+
 }  // namespace internal
 
 /// e^x.
@@ -99,18 +110,13 @@ Expr<B, T> exp2(const Expr<B, T>& x) {
   return scale(internal::exp2_polynomial(bounded - k.value), k);
 }
 
-/// e^x - 1, exact in relative terms near zero; -0 gives -0.
+/// e^x - 1, precise in relative terms near zero; -0 gives -0.
 template <class B, FloatElement T>
 Expr<B, T> expm1(const Expr<B, T>& x) {
   constexpr T kTiny = std::numeric_limits<T>::epsilon() / 4;  // below it e^x - 1 rounds to x or its neighbour
-  const auto [k, r, r_rest] = internal::reduce_exp(at_least(at_most(x, internal::kExpMax<T>), T(-40)));
-  // Half of 2^k (1 + r + r^2 p) - 1, since 2^k itself may overflow; the large terms first, with their rounding errors.
-  const auto s = power_of_two(k.plus(Format<T>::kBias - 1));
-  const auto whole = ordered_sum(s, constant(x, T(-0.5)));
-  const auto linear = ordered_sum(whole.high, s * r);
-  const auto low = fma(s, fma(r * r, internal::expm1_polynomial(r), r_rest), whole.low + linear.low);
-  const auto half = linear.high + low;
-  return select(abs(x) < kTiny, x, half + half);
+  const auto half = internal::half_of_expm1(at_least(at_most(x, internal::kExpMax<T>), T(-40)));
+  const auto sum = half.high + half.low;
+  return select(abs(x) < kTiny, x, sum + sum);
 }
 
 }  // namespace tenon::math

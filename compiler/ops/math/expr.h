@@ -125,6 +125,11 @@ template <class B>
 Bool<B> operator|(const Bool<B>& x, const Bool<B>& y) {
   return {x.builder, x.builder->logical_or(x.value, y.value)};
 }
+/// Both or neither.
+template <class B>
+Bool<B> operator==(const Bool<B>& x, const Bool<B>& y) {
+  return (x & y) | !(x | y);
+}
 template <class B>
 Bool<B> operator!(const Bool<B>& x) {
   return {x.builder, x.builder->logical_not(x.value)};

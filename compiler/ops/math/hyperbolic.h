@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // sinh, cosh, tanh, asinh, acosh, atanh for float32 and float64.
 //
+// sinh and cosh by the addition theorem at k ln 2; the inverse functions are logarithms, in float64 also for float32.
 // Coefficients: coefficients.sollya.
 #pragma once
 
 #include "compiler/ops/math/exp.h"
+#include "compiler/ops/math/log.h"
+#include "compiler/ops/math/pair.h"
 
 namespace tenon::math {
 namespace internal {
@@ -27,7 +30,62 @@ F32<B> one_minus_tanh(const F32<B>& a) {
   return 2.0f / fma(s, fma(r * r, expm1_polynomial(r), r), s + 1.0f);
 }
 
+/// (cosh(r) - 1) / z and (sinh(r) / r - 1) / z of z = r^2 <= (ln(2) / 2)^2.
+template <class B>
+F32<B> cosh_polynomial(const F32<B>& z) {
+  return polynomial(z, {0.5f, 0x1.5555p-5f, 0x1.6d30a6p-10f});
+}
+template <class B>
+F64<B> cosh_polynomial(const F64<B>& z) {
+  return polynomial(z, {0.5, 0x1.5555555555556p-5, 0x1.6c16c16c15fe9p-10, 0x1.a01a01a824824p-16, 0x1.27e4d7ef5cda7p-22,
+                        0x1.1f793854ede42p-29});
+}
+template <class B>
+F32<B> sinh_polynomial(const F32<B>& z) {
+  return polynomial(z, {0x1.555556p-3f, 0x1.110f8ap-7f, 0x1.a35ep-13f});
+}
+template <class B>
+F64<B> sinh_polynomial(const F64<B>& z) {
+  return polynomial(z, {0x1.5555555555556p-3, 0x1.11111111106fdp-7, 0x1.a01a01a90f567p-13, 0x1.71de0a063b62dp-19,
+                        0x1.af3f8cee2c132p-26});
+}
+
+/// Half of 2^k f(r) + 2^-k f(-r) (sign = 1: cosh x) or minus it (sign = -1: sinh x), f = exp, with x = k ln 2 + r >= 0.
+template <class B, class T>
+Expr<B, T> half_of_exponentials(const Expr<B, T>& x, T sign) {
+  constexpr Bits<T> kBias = Format<T>::kBias;
+  constexpr T kMax = std::is_same_v<T, float> ? T(89.5) : T(710.5);  // infinite from here on
+  const auto [k, r, r_rest] = reduce_exp(at_most(x, kMax));
+  const auto biased = k.plus(kBias);
+  const auto up = power_of_two(biased - 2);
+  const auto down = select(biased < 2 * kBias - 2, power_of_two(2 * kBias - 2 - biased), T(0)) * sign;
+  // A quarter of the sum: even * cosh(r) + odd * sinh(r), the large terms first.
+  const auto even = ordered_sum(up, down);
+  const auto odd = up - down;
+  const auto z = r * r;
+  const auto linear = exact_product(odd, r);
+  const auto sum = two_sum(even.high, linear.high);
+  const auto sinh_rest = fma(r * z, sinh_polynomial(z), r_rest);
+  const auto rest = fma(odd, sinh_rest, linear.low + sum.low + even.low);
+  const auto quarter = sum.high + fma(even.high, fma(z, cosh_polynomial(z), r * r_rest), rest);
+  return quarter + quarter;
+}
+
 }  // namespace internal
+
+/// The hyperbolic sine; -0 gives -0.
+template <class B, FloatElement T>
+Expr<B, T> sinh(const Expr<B, T>& x) {
+  constexpr T kTiny = std::numeric_limits<T>::epsilon();  // below it sinh(x) rounds to x
+  const auto a = abs(x);
+  return select(a < kTiny, x, copysign(internal::half_of_exponentials(a, T(-1)), x));
+}
+
+/// The hyperbolic cosine.
+template <class B, FloatElement T>
+Expr<B, T> cosh(const Expr<B, T>& x) {
+  return internal::half_of_exponentials(abs(x), T(1));
+}
 
 /// The hyperbolic tangent; -0 gives -0.
 template <class B>
@@ -38,8 +96,57 @@ F32<B> tanh(const F32<B>& x) {
 }
 template <class B>
 F64<B> tanh(const F64<B>& x) {
-  const auto t = expm1(at_most(abs(x), 20.0) * 2.0);
-  return copysign(t / (t + 2.0), x);
+  constexpr double kTiny = 0x1p-30;  // below it tanh(x) rounds to x
+  const auto a = abs(x);
+  // h / (h + 1) for h = (e^2a - 1) / 2, with the errors of the sum and the division put back.
+  const auto [high, low] = internal::half_of_expm1(at_most(a + a, 40.0));
+  const auto half = ordered_sum(high, low);
+  const auto d = two_sum(half.high, constant(x, 1.0));
+  const auto reciprocal = 1.0 / d.high;
+  const auto q = half.high * reciprocal;
+  const auto lost = fma(-q, d.high, half.high) + (half.low - q * (d.low + half.low));
+  return select(a < kTiny, x, copysign(fma(lost, reciprocal, q), x));
+}
+
+/// The inverse of sinh; -0 gives -0.
+template <class B>
+F64<B> asinh(const F64<B>& x) {
+  const auto a = abs(x);
+  // log(a + sqrt(a^2 + 1)) = log1p(a + a^2 / (1 + sqrt(a^2 + 1))); log(2 a) for a so large that a^2 may overflow.
+  const auto is_large = a > 0x1p60;
+  const auto square = a * a;
+  const auto t = select(is_large, a, a + square / (1.0 + sqrt(square + 1.0)));
+  return copysign(log1p(t) + select(is_large, internal::kLn2<double>, 0.0), x);
+}
+
+/// The inverse of cosh, at least 0; NaN for x < 1.
+template <class B>
+F64<B> acosh(const F64<B>& x) {
+  const auto is_large = x > 0x1p60;
+  const auto u = x - 1.0;
+  const auto t = select(is_large, x, u + sqrt(u * (u + 2.0)));
+  const auto value = log1p(t) + select(is_large, internal::kLn2<double>, 0.0);
+  return select(x < 1.0, Format<double>::kNan, value);
+}
+
+/// The inverse of tanh; infinite at 1 and -1, NaN beyond, -0 at -0.
+template <class B>
+F64<B> atanh(const F64<B>& x) {
+  const auto a = abs(x);
+  return copysign(log1p((a + a) / (1.0 - a)) * 0.5, x);
+}
+
+template <class B>
+F32<B> asinh(const F32<B>& x) {
+  return to_f32(asinh(to_f64(x)));
+}
+template <class B>
+F32<B> acosh(const F32<B>& x) {
+  return to_f32(acosh(to_f64(x)));
+}
+template <class B>
+F32<B> atanh(const F32<B>& x) {
+  return to_f32(atanh(to_f64(x)));
 }
 
 }  // namespace tenon::math

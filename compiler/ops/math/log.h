@@ -26,9 +26,9 @@ struct BaseE {
   static constexpr T kScaleRest = 0;
   static constexpr T kTwo = std::is_same_v<T, float> ? T(0x1.62e4p-1) : T(0x1.62e42fefa38p-1);
   static constexpr T kTwoRest = std::is_same_v<T, float> ? T(0x1.7f7d1cp-20) : T(0x1.ef35793c7673p-45);
-  static constexpr float kPolynomial[] = {-0x1p-1f,        0x1.55552cp-2f,  -0x1.ffff0cp-3f,
-                                          0x1.99bfe6p-3f,  -0x1.559bf6p-3f, 0x1.1fd5ecp-3f,
-                                          -0x1.f306eap-4f, 0x1.19b5d4p-3f,  -0x1.087f8ap-3f};
+  static constexpr float kPolynomial[] = {-0x1p-1f,        0x1.555558p-2f, -0x1.ffff62p-3f, 0x1.99969ap-3f,
+                                          -0x1.5589d8p-3f, 0x1.251082p-3f, -0x1.f5358cp-4f, 0x1.b5e712p-4f,
+                                          -0x1.0368b2p-3f, 0x1.f62036p-4f};
 };
 template <class T>
 struct Base2 {
@@ -36,9 +36,9 @@ struct Base2 {
   static constexpr T kScaleRest = std::is_same_v<T, float> ? T(0x1.4ae0cp-26) : T(0x1.777d0ffda0d24p-56);
   static constexpr T kTwo = 1;
   static constexpr T kTwoRest = 0;
-  static constexpr float kPolynomial[] = {-0x1.715476p-1f, 0x1.ec7062p-2f,  -0x1.715414p-2f,
-                                          0x1.27926cp-2f,  -0x1.ecc2ccp-3f, 0x1.9f419p-3f,
-                                          -0x1.68e5dep-3f, 0x1.966f6cp-3f,  -0x1.79e14p-3f};
+  static constexpr float kPolynomial[] = {-0x1.715476p-1f, 0x1.ec70a2p-2f, -0x1.715452p-2f, 0x1.277478p-2f,
+                                          -0x1.eca8b4p-3f, 0x1.a6d538p-3f, -0x1.6a77eap-3f, 0x1.3b8c86p-3f,
+                                          -0x1.728eaap-3f, 0x1.6b73a4p-3f};
 };
 template <class T>
 struct Base10 {
@@ -46,9 +46,9 @@ struct Base10 {
   static constexpr T kScaleRest = std::is_same_v<T, float> ? T(-0x1.5b235ep-27) : T(0x1.95355baaafad3p-57);
   static constexpr T kTwo = std::is_same_v<T, float> ? T(0x1.3442p-2) : T(0x1.34413509f8p-2);
   static constexpr T kTwoRest = std::is_same_v<T, float> ? T(-0x1.95ec1p-19) : T(-0x1.80433b83b532ap-44);
-  static constexpr float kPolynomial[] = {-0x1.bcb7b2p-3f, 0x1.287a52p-3f,  -0x1.bcb63ap-4f,
-                                          0x1.63e78cp-4f,  -0x1.28cc8cp-4f, 0x1.f401b8p-5f,
-                                          -0x1.af803ep-5f, 0x1.e97328p-5f,  -0x1.d34964p-5f};
+  static constexpr float kPolynomial[] = {-0x1.bcb7b2p-3f, 0x1.287a78p-3f, -0x1.bcb686p-4f, 0x1.63c3eep-4f,
+                                          -0x1.28bc8cp-4f, 0x1.fd0596p-5f, -0x1.b16d6cp-5f, 0x1.7d457ap-5f,
+                                          -0x1.ca4d7cp-5f, 0x1.b0b452p-5f};
 };
 
 /// log(1 + f) - f / ln(base) + rest, for 1 + f in [kLogLow, 2 kLogLow).

@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <string_view>
 
+#include "compiler/ops/math/divide.h"
 #include "compiler/ops/math/erf.h"
 #include "compiler/ops/math/exp.h"
 #include "compiler/ops/math/hyperbolic.h"
+#include "compiler/ops/math/inverse_trig.h"
 #include "compiler/ops/math/log.h"
 #include "compiler/ops/math/pow.h"
 #include "compiler/ops/math/root.h"
@@ -20,19 +22,35 @@
 namespace tenon::math {
 
 // One line a function: enumerator, name, number of arguments.
-#define TENON_MATH_FUNCTIONS(X) \
-  X(kExp, exp, 1)               \
-  X(kExp2, exp2, 1)             \
-  X(kExpm1, expm1, 1)           \
-  X(kLog, log, 1)               \
-  X(kLog2, log2, 1)             \
-  X(kLog10, log10, 1)           \
-  X(kLog1p, log1p, 1)           \
-  X(kSin, sin, 1)               \
-  X(kCos, cos, 1)               \
-  X(kTanh, tanh, 1)             \
-  X(kRsqrt, rsqrt, 1)           \
-  X(kPow, pow, 2)
+#define TENON_MATH_FUNCTIONS(X)    \
+  X(kRsqrt, rsqrt, 1)              \
+  X(kCbrt, cbrt, 1)                \
+  X(kExp, exp, 1)                  \
+  X(kExp2, exp2, 1)                \
+  X(kExpm1, expm1, 1)              \
+  X(kLog, log, 1)                  \
+  X(kLog2, log2, 1)                \
+  X(kLog10, log10, 1)              \
+  X(kLog1p, log1p, 1)              \
+  X(kSin, sin, 1)                  \
+  X(kCos, cos, 1)                  \
+  X(kTan, tan, 1)                  \
+  X(kAsin, asin, 1)                \
+  X(kAcos, acos, 1)                \
+  X(kAtan, atan, 1)                \
+  X(kSinh, sinh, 1)                \
+  X(kCosh, cosh, 1)                \
+  X(kTanh, tanh, 1)                \
+  X(kAsinh, asinh, 1)              \
+  X(kAcosh, acosh, 1)              \
+  X(kAtanh, atanh, 1)              \
+  X(kErf, erf, 1)                  \
+  X(kErfc, erfc, 1)                \
+  X(kFloorDivide, floor_divide, 2) \
+  X(kRemainder, remainder, 2)      \
+  X(kPow, pow, 2)                  \
+  X(kAtan2, atan2, 2)              \
+  X(kNextafter, nextafter, 2)
 
 enum class MathFn : std::uint8_t {
 #define TENON_MATH_ENUM(FN, NAME, ARITY) FN,

@@ -45,6 +45,20 @@ Expr<B, T> sin_of_quarters(const Angle<B, T>& angle, int quarters) {
   return from_bits(to_bits(value) ^ ((k & 2) << Bits<T>(8 * sizeof(T) - 2)));
 }
 
+/// (tan r - r) / r^3 of z = r^2 <= (pi/4)^2.
+template <class B>
+F32<B> tan_polynomial(const F32<B>& z) {
+  return polynomial(z, {0x1.555556p-2f, 0x1.111068p-3f, 0x1.ba5abp-5f, 0x1.61d49ap-6f, 0x1.48eb62p-7f, 0x1.1aad5p-10f,
+                        0x1.ff38ep-9f});
+}
+template <class B>
+F64<B> tan_polynomial(const F64<B>& z) {
+  return polynomial(z, {0x1.5555555555555p-2, 0x1.1111111111149p-3, 0x1.ba1ba1ba1eef3p-5, 0x1.664f48800170bp-6,
+                        0x1.226e360f2957ap-7, 0x1.d6d3a208dbde1p-9, 0x1.7da738993a314p-10, 0x1.3522e93003f74p-11,
+                        0x1.f97cb62360234p-13, 0x1.7b682e044fcb6p-14, 0x1.cb5f23a740541p-15, -0x1.4fff5a83dde1fp-17,
+                        0x1.2ba48dc868b1p-15, -0x1.2cfe4e5d74f02p-16, 0x1.1a0066f7a6a14p-17});
+}
+
 }  // namespace internal
 
 /// The sine of x radians.
@@ -57,6 +71,23 @@ Expr<B, T> sin(const Expr<B, T>& x) {
 template <class B, FloatElement T>
 Expr<B, T> cos(const Expr<B, T>& x) {
   return internal::sin_of_quarters(reduce_angle(abs(x)), 1);
+}
+
+/// The tangent of x radians.
+template <class B, FloatElement T>
+Expr<B, T> tan(const Expr<B, T>& x) {
+  const auto [magic, r, r_rest] = reduce_angle(abs(x));
+  const auto z = r * r;
+  // What r and z = r^2 lost, times about their derivatives: tan' = 1 + z + 2/3 z^2 + ..., and (r z p)' by z.
+  const auto slope = fma(z, fma(z, T(0.8), T(1)), T(1));
+  const auto z_slope = r * fma(z, T(0.36), T(0.33));
+  const auto rest = fma(fma(r, r, -z), z_slope, -r_rest * slope);
+  const auto tangent = ordered_sum(r, fma(r * z, internal::tan_polynomial(z), rest));
+  // An odd number of quarter turns: -1 / tangent, with the error of the division put back.
+  const auto q = T(-1) / tangent.high;
+  const auto lost = fma(q, tangent.high, T(1)) + q * tangent.low;
+  const auto value = select((to_bits(magic) & 1) == 0, tangent.high, fma(q, lost, q));
+  return flip_sign(value, x);
 }
 
 }  // namespace tenon::math

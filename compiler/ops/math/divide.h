@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// floor_divide and remainder of floats as NumPy and Python have them: the remainder is exact where fmod is and takes
+// the divisor's sign; the quotient is an integer that fits to it.
+#pragma once
+
+#include "compiler/ops/math/float_parts.h"
+
+namespace tenon::math {
+
+/// x - y * floor(x / y) from the exact fmod; zero has the sign of y; NaN for y = 0.
+template <class B, FloatElement T>
+Expr<B, T> remainder(const Expr<B, T>& x, const Expr<B, T>& y) {
+  const auto rest = fmod(x, y);
+  const auto other_side = flip_sign(rest, y) < T(0);
+  const auto moved = select(other_side, rest + y, rest);
+  return select(rest == T(0), copysign(rest, y), moved);
+}
+
+/// floor(x / y) such that it agrees with remainder(x, y); x / y where y = 0.
+template <class B, FloatElement T>
+Expr<B, T> floor_divide(const Expr<B, T>& x, const Expr<B, T>& y) {
+  const auto rest = fmod(x, y);
+  const auto other_side = flip_sign(rest, y) < T(0);
+  const auto exact = (x - rest) / y;
+  const auto quotient = select(other_side, exact - T(1), exact);
+  const auto down = floor(quotient);
+  const auto whole = select(quotient - down > T(0.5), down + T(1), down);
+  const auto division = x / y;
+  return select(y == T(0), division, select(quotient == T(0), copysign(quotient, division), whole));
+}
+
+}  // namespace tenon::math
