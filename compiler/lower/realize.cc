@@ -174,7 +174,8 @@ class Realizer {
   }
 
   void measure(const Node& node, const std::vector<NodeId>& cone, const std::vector<NodeId>& loads, RealizeDecision& d) {
-    const std::int64_t elements = numel(node.type.shape);
+    const bool is_reduction = node.op == Op::k_reduce || node.op == Op::k_scan;
+    const std::int64_t elements = numel(is_reduction ? graph_.node(node.operands[0]).type.shape : node.type.shape);
     d.reads = static_cast<int>(loads.size());
     d.users = static_cast<int>(paths_[static_cast<std::size_t>(d.node)].size());
     std::int64_t flops = 0;

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// The straight line of passes: what happens to a graph, in order, one call and one sentence each.
+#include "compiler/pipeline.h"
+
+#include "compiler/lower/record.h"
+#include "compiler/ir/graph_text.h"
+#include "compiler/ir/loop_text.h"
+#include "compiler/ir/serialize.h"
+#include "compiler/ir/verify.h"
+#include "compiler/lower/lower.h"
+#include "compiler/ops/decompose.h"
+#include "compiler/rewrite/rewrite.h"
+#include "compiler/schedule/schedule.h"
+
+namespace tenon {
+namespace {
+
+std::string to_text(const Graph& graph) { return print_graph(graph); }
+std::string to_text(const LoopProgram& program) { return print_loops(program); }
+
+/// What is done after every stage: check, dump, count.
+class Stages {
+ public:
+  Stages(const CompileOptions& options, std::size_t nodes) : options_(options), nodes_(nodes) {}
+
+  template <class Ir>
+  absl::Status done(std::string_view name, const Ir& ir, std::size_t nodes) {
+    if (options_.log) options_.log->stages.push_back({std::string(name), static_cast<int>(nodes_), static_cast<int>(nodes)});
+    nodes_ = nodes;
+    if (options_.dump) options_.dump(name, to_text(ir));
+    return options_.verify ? verify(ir) : absl::OkStatus();
+  }
+
+ private:
+  const CompileOptions& options_;
+  std::size_t nodes_;
+};
+
+}  // namespace
+
+absl::StatusOr<LoopProgram> build_loops(const Graph& traced, const CompileOptions& options) {
+  Stages stages(options, traced.size());
+
+  // Composite ops become primitives; from here on an op's meaning is its own row's and nothing else.
+  absl::StatusOr<Graph> primitives = decompose(traced);
+  if (!primitives.ok()) return primitives.status();
+  if (absl::Status s = stages.done("decompose", *primitives, primitives->size()); !s.ok()) return s;
+
+  // Equal nodes become one and what does nothing goes, so that counts of users mean something.
+  absl::StatusOr<Graph> graph = rewrite(*primitives);
+  if (!graph.ok()) return graph.status();
+  if (absl::Status s = stages.done("rewrite", *graph, graph->size()); !s.ok()) return s;
+
+  // Values that get memory become loop nodes; all others are spliced into their readers.
+  absl::StatusOr<LoweredGraph> lowered = lower(*graph);
+  if (!lowered.ok()) return lowered.status();
+  if (options.log) record_lowering(*graph, *lowered, *options.log);
+
+  // Loop nodes are fused, best pair first, into kernels with loops, tasks and memory.
+  LoopProgram program = schedule(*graph, *lowered, options.log);
+  if (absl::Status s = stages.done("loops", program, program.kernels.size()); !s.ok()) return s;
+  return program;
+}
+
+absl::StatusOr<Artifact> compile(absl::Span<const std::byte> key_bytes, const CodeGenerator& generate,
+                                 const CompileOptions& options) {
+  // The canonical bytes are all that the compiler knows of the traced program.
+  absl::StatusOr<Graph> graph = decode_graph(key_bytes);
+  if (!graph.ok()) return graph.status();
+  absl::StatusOr<LoopProgram> program = build_loops(*graph, options);
+  if (!program.ok()) return program.status();
+
+  // Kernels and host stub become machine code, linked into one image.
+  absl::StatusOr<std::vector<std::byte>> image = generate(encode_loop_program(*program));
+  if (!image.ok()) return image.status();
+
+  Artifact artifact;
+  artifact.image = *std::move(image);
+  artifact.arena_bytes = program->arena_bytes;
+  artifact.num_kernels = static_cast<std::int32_t>(program->kernels.size());
+  artifact.num_inputs = program->num_inputs;
+  artifact.num_outputs = program->num_outputs;
+  return artifact;
+}
+
+}  // namespace tenon

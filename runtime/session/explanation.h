@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Explains a program from its canonical bytes: the front half of the compiler is run again with a decision log.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "compiler/explain/report.h"
+
+namespace tenon::session {
+
+struct ProgramExplanation {
+  DecisionLog log;
+  ProgramIdentity identity;
+};
+
+/// Costs a front half of a compilation (no LLVM); runs nothing.
+absl::StatusOr<ProgramExplanation> explain_program(absl::Span<const std::byte> key_bytes);
+
+}  // namespace tenon::session
