@@ -19,7 +19,7 @@ namespace tenon::cache {
 namespace {
 
 constexpr size_t kQueueCapacity = 64;
-constexpr int64_t kDay = 24 * 3600;
+constexpr int64_t kDay = 86'400;
 constexpr int64_t kSlowUs = 100'000;
 constexpr int kMaxSlow = 3;
 constexpr uint64_t kMinFreeBytes = uint64_t{256} << 20;

@@ -19,7 +19,7 @@ namespace tenon::cache {
 namespace {
 
 constexpr int64_t kHour = 3600;
-constexpr int64_t kEnvironmentLife = 30 * 24 * kHour;
+constexpr int64_t kEnvironmentLife = 720 * kHour;
 constexpr uint64_t kBlock = 4096;
 constexpr size_t kEnvironmentNameSize = 16;
 constexpr size_t kEntryNameSize = 32 + std::string_view(".tenon").size();

@@ -30,8 +30,22 @@ struct WorkQueue::State {
   std::thread thread;
 
   bool ensure_thread();
+  std::thread start_thread();
   void run();
 };
+
+namespace {
+
+// The job and what it owns end here, outside the lock.
+void run_job(std::function<void()> job) {
+  try {
+    job();
+  } catch (...) {
+    return;
+  }
+}
+
+}  // namespace
 
 // Called with the lock held. Signals are left to the threads of the program.
 bool WorkQueue::State::ensure_thread() {
@@ -40,12 +54,17 @@ bool WorkQueue::State::ensure_thread() {
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    thread = std::thread([this] { run(); });
-  } catch (const std::system_error&) {
-  }
+  thread = start_thread();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return thread.joinable();
+}
+
+std::thread WorkQueue::State::start_thread() {
+  try {
+    return std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+    return {};
+  }
 }
 
 void WorkQueue::State::run() {
@@ -57,11 +76,7 @@ void WorkQueue::State::run() {
     jobs.pop_front();
     is_running = true;
     lock.unlock();
-    try {
-      job();
-    } catch (...) {
-    }
-    job = nullptr;
+    run_job(std::move(job));
     lock.lock();
     is_running = false;
     changed.notify_all();

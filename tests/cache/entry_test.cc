@@ -197,8 +197,8 @@ TEST(Entry, SignedNonsenseInTheTableIsRefused) {
   EXPECT_TRUE(refuses(60, uint32_t{2}));            // too few
   EXPECT_TRUE(refuses(80, uint64_t{10}));           // more bytes than the header allows
   EXPECT_TRUE(refuses(80, kMaxEntrySize + 1));      // allows too much
-  EXPECT_TRUE(refuses(256, fourcc("XXXX")));        // no graph key
-  EXPECT_FALSE(refuses(kThird, fourcc("XXXX")));    // an unknown section is none of its business
+  EXPECT_TRUE(refuses(256, fourcc("NONE")));        // no graph key
+  EXPECT_FALSE(refuses(kThird, fourcc("NONE")));    // an unknown section is none of its business
 }
 
 TEST(Entry, SignedRandomDamageNeverCrashes) {

@@ -27,7 +27,7 @@ namespace tenon::cache {
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "tenon-cache-test-XXXXXX").string();
+    std::string name = (std::filesystem::temp_directory_path() / ("tenon-cache-test-" + std::string(6, 'X'))).string();
     EXPECT_NE(mkdtemp(name.data()), nullptr);
     path_ = name;
   }
