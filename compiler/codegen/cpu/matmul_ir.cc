@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
 
@@ -155,6 +157,40 @@ MatmulIr::Value* MatmulIr::load_vector(DType dtype, Value* address, int count) {
   if (count >= plan.lanes) return widen(dtype, b.CreateAlignedLoad(type, address, align(dtype)));
   Value* zeros = llvm::Constant::getNullValue(type);
   return widen(dtype, b.CreateMaskedLoad(type, address, align(dtype), mask(count), zeros));
+}
+
+MatmulIr::Value* MatmulIr::load_parts(DType dtype, const Values& addresses) {
+  unsigned length = static_cast<unsigned>(plan.lanes) / static_cast<unsigned>(addresses.size());
+  auto* type = llvm::FixedVectorType::get(storage(dtype), length);
+  Values parts;
+  for (Value* address : addresses) parts.push_back(b.CreateAlignedLoad(type, address, align(dtype)));
+  for (; parts.size() > 1; length *= 2) {
+    const auto all = llvm::to_vector(llvm::seq<int>(0, static_cast<int>(2 * length)));
+    Values pairs;
+    for (std::size_t i = 0; i < parts.size(); i += 2)
+      pairs.push_back(b.CreateShuffleVector(parts[i], parts[i + 1], all));
+    parts = std::move(pairs);
+  }
+  return widen(dtype, parts[0]);
+}
+
+MatmulIr::Values MatmulIr::transpose_columns(Values block) {
+  const int size = column_lanes();
+  llvm::SmallVector<int> low, high;
+  for (int j = 0; j < plan.lanes; ++j) {
+    low.push_back(j / size * size + j % size / 2 + j % 2 * plan.lanes);
+    high.push_back(low.back() + size / 2);
+  }
+  for (int done = 1; done < size; done *= 2) {
+    Values zipped;
+    for (std::size_t i = 0; i < block.size() / 2; ++i) {
+      Value *x = block[i], *y = block[i + block.size() / 2];
+      zipped.push_back(b.CreateShuffleVector(x, y, low));
+      zipped.push_back(b.CreateShuffleVector(x, y, high));
+    }
+    block = std::move(zipped);
+  }
+  return block;
 }
 
 void MatmulIr::store_scalar(DType dtype, Value* accumulator, Value* address) {

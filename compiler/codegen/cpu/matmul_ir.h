@@ -53,12 +53,19 @@ class MatmulIr {
   /// accumulator type; exact for every dtype.
   Value* load_scalar(DType dtype, Value* address);
   Value* load_vector(DType dtype, Value* address, int count);
+  /// Reads lanes / addresses.size() adjacent elements at each address, one part behind the other.
+  Value* load_parts(DType dtype, const Values& addresses);
   /// Writes an accumulator or the first `count` of a vector of them, rounded or wrapped to dtype.
   void store_scalar(DType dtype, Value* accumulator, Value* address);
   void store_vector(DType dtype, Value* accumulators, Value* address, int count);
 
   /// Asks for the cache line of an address, which may lie outside every operand.
   void prefetch(Value* address);
+
+  /// Accumulators in 128 bits, the columns within which shuffles are cheap.
+  int column_lanes() const { return 16 / static_cast<int>(size_of(plan.compute)); }
+  /// Takes column_lanes() vectors and transposes each of their 128-bit columns as a square.
+  Values transpose_columns(Values block);
 
   /// accumulator + x * y in the arithmetic of the plan: fused for floats, wrapping for integers.
   Value* multiply_add(Value* x, Value* y, Value* accumulator);

@@ -77,9 +77,8 @@ class PackEmitter {
     });
   }
 
-  /// Lanes transposed at a time: as many as fit in 128 bits, across which shuffles are cheap. Few lanes a time also
-  /// keep lanes whose stride is a power of two from driving each other out of L1.
-  int group_lanes() const { return 16 / static_cast<int>(size_of(panel_type_)); }
+  /// Few lanes a time also keep lanes whose stride is a power of two from driving each other out of L1.
+  int group_lanes() const { return ir_.column_lanes(); }
 
   /// The lanes of the next group are prefetched, since they often lie in other pages, where the hardware stops. Lanes
   /// beyond the last repeat it. The last vectors are moved back to end with k_count, so they pack some k again,
@@ -98,26 +97,8 @@ class PackEmitter {
         block.push_back(ir_.load_vector(source_type_, address, lanes()));
         ir_.prefetch(ir_.at(source_type_, address, group_lanes() * spec_.lane_stride));
       }
-      for (int done = 1; done < group_lanes(); done *= 2) block = zip_halves(block);
-      store_group(block, panel_at(to, start));
+      store_group(ir_.transpose_columns(block), panel_at(to, start));
     });
-  }
-
-  /// One of log2(size) perfect shuffles that, together, transpose each 128-bit column of the block.
-  Values zip_halves(const Values& block) {
-    const int group = group_lanes();
-    llvm::SmallVector<int> low, high;
-    for (int j = 0; j < lanes(); ++j) {
-      low.push_back(j / group * group + j % group / 2 + j % 2 * lanes());
-      high.push_back(low.back() + group / 2);
-    }
-    Values zipped;
-    for (std::size_t i = 0; i < block.size() / 2; ++i) {
-      Value *x = block[i], *y = block[i + block.size() / 2];
-      zipped.push_back(b_.CreateShuffleVector(x, y, low));
-      zipped.push_back(b_.CreateShuffleVector(x, y, high));
-    }
-    return zipped;
   }
 
   /// The 128-bit part q of block[i] holds the group's lanes at the k numbered q * size + i.

@@ -94,10 +94,15 @@ bool rows_collide(const MatmulPlan& p) {
   return p.tile_rows > 4 && step != 0 && step % (kPageBytes / 4) == 0;
 }
 
+bool should_transpose_b(const MatmulPlan& p) {
+  const MatmulSpec& s = p.problem;
+  return s.m == 1 && s.b.col_stride != 1 && s.b.row_stride == 1 && s.k >= p.lanes;
+}
+
 /// b is packed unless it is read in place as fast: lanes contiguous, and used once or small enough to stay in L1.
 bool should_pack_b(const MatmulPlan& p) {
   const MatmulSpec& s = p.problem;
-  if (s.b.col_stride != 1) return true;
+  if (s.b.col_stride != 1) return !p.transpose_b;
   const bool used_once = s.m <= p.tile_rows;
   const bool small = bytes(p, s.k * s.n) <= kSmallOperandBytes && size_of(s.dtype) == size_of(p.compute);
   return !(used_once || small);
@@ -117,8 +122,8 @@ bool should_pack_a(const MatmulPlan& p) {
 void choose_k_blocks(MatmulPlan& p) {
   const std::int64_t k = p.problem.k;
   const bool streams = !p.pack_b && bytes(p, k * p.problem.n) > kSmallOperandBytes;
-  const std::int64_t most = streams ? (p.tile_rows <= 4 ? 16 : 32) : 256;
-  p.k_blocks = std::max<std::int64_t>(1, ceil_div(k, most));
+  const std::int64_t most = p.transpose_b ? k : streams ? (p.tile_rows <= 4 ? 16 : 32) : 256;
+  p.k_blocks = k == 0 ? 1 : ceil_div(k, most);
   p.k_part = k / p.k_blocks;
   p.k_longer = k % p.k_blocks;
 }
@@ -184,6 +189,7 @@ MatmulPlan plan_matmul(const MatmulSpec& spec, int vector_bytes) {
   const bool wide = vector_bytes == 64;
   choose_tile(p, wide);
   choose_blocks(p);
+  p.transpose_b = should_transpose_b(p);
   p.pack_b = should_pack_b(p);
   p.pack_a = should_pack_a(p);
   choose_k_blocks(p);

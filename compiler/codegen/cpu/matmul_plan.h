@@ -43,6 +43,8 @@ struct MatmulPlan {
   /// Packed panels are k-major, lanes contiguous; a's are padded to packed_rows.
   bool pack_a = false;
   bool pack_b = false;
+  /// b, contiguous along k and used once, is transposed in registers as it is read; then k_blocks is 1.
+  bool transpose_b = false;
   std::int64_t packed_rows = 0;
 
   /// Accumulators pass between blocks of k through scratch, not through c; c is written at the end.

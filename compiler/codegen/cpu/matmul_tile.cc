@@ -27,7 +27,7 @@ class TileEmitter {
     const MatmulPlan& p = ir.plan;
     const MatmulSpec& s = p.problem;
     a_ = p.pack_a ? View{p.compute, 1, p.packed_rows} : View{s.dtype, s.a.row_stride, s.a.col_stride};
-    bv_ = p.pack_b ? View{p.compute, p.tile_cols(), 1} : View{s.dtype, s.b.row_stride, 1};
+    bv_ = p.pack_b ? View{p.compute, p.tile_cols(), 1} : View{s.dtype, s.b.row_stride, s.b.col_stride};
     c_ = p.through_scratch ? View{p.compute, p.col_block, 1} : View{p.compute, s.c.row_stride, 1};
   }
 
@@ -40,10 +40,13 @@ class TileEmitter {
     Values state = begin_accumulators(c, f->getArg(4));
     state.push_back(a);
     state.push_back(b);
-    state = ir_.loop(ir_.i64(0), f->getArg(3), state, [&](Value* k, Values& carried) {
-      emit_step(carried);
-      return b_.CreateNSWAdd(k, ir_.i64(1));
-    });
+    Value *k = ir_.i64(0), *k_count = f->getArg(3);
+    if (ir_.plan.transpose_b) {
+      Value* whole = b_.CreateAnd(k_count, ir_.i64(-ir_.column_lanes()));
+      state = loop_over_k(k, whole, ir_.column_lanes(), state, &TileEmitter::emit_transposed_steps);
+      k = whole;
+    }
+    state = loop_over_k(k, k_count, 1, state, &TileEmitter::emit_step);
     for_each_vector(
         [&](int i, int v) { ir_.store_vector(c_.dtype, state[slot(i, v)], c_address(c, i, v), stored(v)); });
     ir_.end_function();
@@ -65,6 +68,13 @@ class TileEmitter {
   void for_each_vector(Fn fn) {
     for (int i = 0; i < rows_; ++i)
       for (int v = 0; v < vectors_; ++v) fn(i, v);
+  }
+
+  Values loop_over_k(Value* begin, Value* end, int step, const Values& state, void (TileEmitter::*body)(Values&)) {
+    return ir_.loop(begin, end, state, [&](Value* k, Values& carried) {
+      (this->*body)(carried);
+      return b_.CreateNSWAdd(k, ir_.i64(step));
+    });
   }
 
   Values begin_accumulators(Value* c, Value* first) {
@@ -90,7 +100,16 @@ class TileEmitter {
     Value* x = ir_.load_scalar(a_.dtype, ir_.at(a_.dtype, a, i * a_.row_stride));
     return b_.CreateVectorSplat(static_cast<unsigned>(lanes()), x);
   }
-  Value* load_b(Value* b, int v) { return ir_.load_vector(bv_.dtype, ir_.at(bv_.dtype, b, v * lanes()), loaded(v)); }
+  Value* load_b(Value* b, int v) {
+    if (!ir_.plan.transpose_b) return ir_.load_vector(bv_.dtype, ir_.at(bv_.dtype, b, v * lanes()), loaded(v));
+    Values elements;
+    for (int lane = 0; lane < lanes(); ++lane) elements.push_back(lane_address(b, v, lane));
+    return ir_.load_parts(bv_.dtype, elements);
+  }
+  /// Of a lane of b; lanes that are not valid repeat the last one that is.
+  Value* lane_address(Value* b, int v, int lane) {
+    return ir_.at(bv_.dtype, b, (v * lanes() + std::min(lane, valid(v) - 1)) * bv_.col_stride);
+  }
 
   void prefetch_b(Value* b) {
     for (int v = 0; v < vectors_; ++v)
@@ -120,6 +139,28 @@ class TileEmitter {
     }
     a = ir_.at(a_.dtype, a, a_.col_stride);
     b = ir_.at(bv_.dtype, b, bv_.row_stride);
+  }
+
+  /// As many k as there are lanes in 128 bits: each lane's are one load.
+  void emit_transposed_steps(Values& state) {
+    Value *&a = state[accumulators()], *&b = state[accumulators() + 1];
+    const int steps = ir_.column_lanes();
+    for (int v = 0; v < vectors_; ++v) {
+      Values block;
+      for (int i = 0; i < steps; ++i) {
+        Values parts;
+        for (int lane = i; lane < lanes(); lane += steps) parts.push_back(lane_address(b, v, lane));
+        block.push_back(ir_.load_parts(bv_.dtype, parts));
+      }
+      block = ir_.transpose_columns(block);
+      for (int k = 0; k < steps; ++k)
+        for (int i = 0; i < rows_; ++i) {
+          Value* x = load_a(ir_.at(a_.dtype, a, k * a_.col_stride), i);
+          state[slot(i, v)] = ir_.multiply_add(x, block[static_cast<std::size_t>(k)], state[slot(i, v)]);
+        }
+    }
+    a = ir_.at(a_.dtype, a, steps * a_.col_stride);
+    b = ir_.at(bv_.dtype, b, steps * bv_.row_stride);
   }
 
   MatmulIr& ir_;
