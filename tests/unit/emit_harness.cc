@@ -234,19 +234,20 @@ absl::StatusOr<std::vector<std::byte>> compile(const LoopProgram& program, const
 
 }  // namespace
 
-void run(const LoopProgram& program, const codegen::TargetSpec& target, const std::vector<const void*>& inputs,
+bool run(const LoopProgram& program, const codegen::TargetSpec& target, const std::vector<const void*>& inputs,
          const std::vector<void*>& outputs, const std::vector<std::uint64_t>& scalars) {
   const auto image = compile(program, target, nullptr, false);
-  ASSERT_TRUE(image.ok()) << image.status();
+  EXPECT_TRUE(image.ok()) << image.status();
+  if (!image.ok()) return false;
   const auto loaded = device::LoadedImage::load(*image);
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
-  auto* entry = loaded->find_as<ProgramFunction>(kProgramSymbol);
-  ASSERT_NE(entry, nullptr);
+  EXPECT_TRUE(loaded.ok()) << loaded.status();
+  if (!loaded.ok()) return false;
   std::vector<void*> in;
   for (const void* p : inputs) in.push_back(const_cast<void*>(p));
   std::vector<std::byte> arena(static_cast<std::size_t>(program.arena_bytes) + 64);
   void* aligned = arena.data() + (64 - reinterpret_cast<std::uintptr_t>(arena.data()) % 64);
-  ASSERT_EQ(entry(&kTable, in.data(), outputs.data(), scalars.data(), aligned), 0);
+  auto* entry = loaded->find_as<ProgramFunction>(kProgramSymbol);
+  return entry(&kTable, in.data(), outputs.data(), scalars.data(), aligned) == 0;
 }
 
 std::string text_of(const LoopProgram& program, const codegen::TargetSpec& target, bool assembly) {

@@ -64,8 +64,9 @@ class ProgramBuilder {
 const std::vector<codegen::TargetSpec>& targets();
 
 /// Compiles and runs a program on inputs and outputs as raw memory; scalars as 8-byte slots. Tasks are run in ranges of
-/// one, from the last to the first. Fails the current test on an error.
-void run(const LoopProgram& program, const codegen::TargetSpec& target, const std::vector<const void*>& inputs,
+/// one, from the last to the first. On an error fails the current test and
+/// returns false.
+bool run(const LoopProgram& program, const codegen::TargetSpec& target, const std::vector<const void*>& inputs,
          const std::vector<void*>& outputs, const std::vector<std::uint64_t>& scalars = {});
 
 /// Optimised LLVM IR or assembly of a program, for people.

@@ -40,61 +40,37 @@ llvm::Value* emit_bool_op(KernelIr& ir, const OpCall& call) {
   }
 }
 
-Value* emit_maximum(KernelIr& ir, DType dtype, Value* x, Value* y) {
-  if (dtype == DType::kBool) return ir.b.CreateOr(x, y);
-  const auto id = is_float(dtype)        ? llvm::Intrinsic::maximum
-                  : is_signed_int(dtype) ? llvm::Intrinsic::smax
-                                         : llvm::Intrinsic::umax;
-  return ir.b.CreateBinaryIntrinsic(id, x, y);
-}
-
-Value* emit_minimum(KernelIr& ir, DType dtype, Value* x, Value* y) {
-  if (dtype == DType::kBool) return ir.b.CreateAnd(x, y);
-  const auto id = is_float(dtype)        ? llvm::Intrinsic::minimum
-                  : is_signed_int(dtype) ? llvm::Intrinsic::smin
-                                         : llvm::Intrinsic::umin;
-  return ir.b.CreateBinaryIntrinsic(id, x, y);
-}
-
-// ---- random ----
-
 namespace {
 
-struct Philox {
-  KernelIr& ir;
-  llvm::Type* word;
-  llvm::Type* wide;
+// llvm.maximum and llvm.minimum of widened halves are narrowed by LLVM 19, which then loses NaNs, so these are spelled
+// out: equal operands differ in the sign of zero at most, and a second operand that is NaN is what a comparison leaves.
+Value* emit_half_extreme(KernelIr& ir, bool largest, Value* x, Value* y) {
+  llvm::Type* bits = KernelIr::with_lanes(ir.b.getInt32Ty(), KernelIr::lanes_of(x));
+  Value* x_bits = ir.b.CreateBitCast(x, bits);
+  Value* y_bits = ir.b.CreateBitCast(y, bits);
+  Value* of_equals = largest ? ir.b.CreateAnd(x_bits, y_bits) : ir.b.CreateOr(x_bits, y_bits);
+  Value* beyond = largest ? ir.b.CreateFCmpOGT(x, y) : ir.b.CreateFCmpOLT(x, y);
+  Value* keeps_x = ir.b.CreateOr(beyond, ir.b.CreateFCmpUNO(x, x));
+  Value* chosen = ir.b.CreateSelect(keeps_x, x, y);
+  return ir.b.CreateSelect(ir.b.CreateFCmpOEQ(x, y), ir.b.CreateBitCast(of_equals, x->getType()), chosen);
+}
 
-  // High and low half of x times a 32-bit constant.
-  std::array<Value*, 2> multiply(Value* x, std::uint32_t factor) const {
-    Value* product = ir.b.CreateMul(ir.b.CreateZExt(x, wide), ir.integer(wide, factor));
-    return {ir.b.CreateTrunc(ir.b.CreateLShr(product, 32), word), ir.b.CreateTrunc(product, word)};
-  }
-  Value* add(Value* x, std::uint32_t constant) const {
-    return ir.b.CreateAdd(x, ir.integer(word, static_cast<std::int32_t>(constant)));
-  }
-};
+Value* emit_extreme(KernelIr& ir, DType dtype, bool largest, Value* x, Value* y) {
+  using namespace llvm::Intrinsic;
+  if (is_half(dtype)) return emit_half_extreme(ir, largest, x, y);
+  if (is_float(dtype)) return ir.b.CreateBinaryIntrinsic(largest ? maximum : minimum, x, y);
+  if (is_signed_int(dtype)) return ir.b.CreateBinaryIntrinsic(largest ? smax : smin, x, y);
+  return ir.b.CreateBinaryIntrinsic(largest ? umax : umin, x, y);
+}
 
 }  // namespace
 
-// Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011), with its multipliers and Weyl constants.
-Value* emit_philox(KernelIr& ir, Value* key, Value* counter, int word) {
-  const int lanes = KernelIr::lanes_of(counter);
-  const Philox philox{ir, KernelIr::with_lanes(ir.b.getInt32Ty(), lanes),
-                      KernelIr::with_lanes(ir.b.getInt64Ty(), lanes)};
-  const auto low = [&](Value* x) { return ir.b.CreateTrunc(x, philox.word); };
-  const auto high = [&](Value* x) { return ir.b.CreateTrunc(ir.b.CreateLShr(x, 32), philox.word); };
-  Value* zero = ir.integer(philox.word, 0);
-  std::array<Value*, 4> c = {low(counter), high(counter), zero, zero};
-  std::array<Value*, 2> k = {low(key), high(key)};
-  for (int round = 0; round < 10; ++round) {
-    if (round > 0) k = {philox.add(k[0], 0x9E3779B9u), philox.add(k[1], 0xBB67AE85u)};
-    const auto a = philox.multiply(c[0], 0xD2511F53u);
-    const auto d = philox.multiply(c[2], 0xCD9E8D57u);
-    c = {ir.b.CreateXor(ir.b.CreateXor(d[0], c[1]), k[0]), d[1], ir.b.CreateXor(ir.b.CreateXor(a[0], c[3]), k[1]),
-         a[1]};
-  }
-  return c[static_cast<std::size_t>(word)];
+Value* emit_maximum(KernelIr& ir, DType dtype, Value* x, Value* y) {
+  return dtype == DType::kBool ? ir.b.CreateOr(x, y) : emit_extreme(ir, dtype, true, x, y);
+}
+
+Value* emit_minimum(KernelIr& ir, DType dtype, Value* x, Value* y) {
+  return dtype == DType::kBool ? ir.b.CreateAnd(x, y) : emit_extreme(ir, dtype, false, x, y);
 }
 
 }  // namespace tenon::codegen
