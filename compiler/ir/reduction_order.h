@@ -11,12 +11,15 @@
 // Scan order (inclusive): blocks of 64; inside, in ascending order from the block's first element; the carry of block b
 //   is the merge, left to right, of the stack of the dyadic tree over blocks 0 .. b-1 (highest level first); the result
 //   is carry + inside (block 0: inside).
-// The identity of a sum is -0.0 (x + -0.0 is x, bit for bit, also for -0.0), of a product 1, so a missing element may be
-// added as the identity. The sum over no elements is nevertheless +0. Integer, max, min, all, any, arg reductions give
-// the same value in any order.
+// The identity of a sum is -0.0 (x + -0.0 is x, bit for bit, also for -0.0), of a product 1, so a missing element may
+// be added as the identity. The sum over no elements is nevertheless +0. Integer, max, min, all, any, arg reductions
+// give the same value in any order.
 #pragma once
 
 #include <cstdint>
+
+#include "compiler/ir/op.h"
+#include "tenon/dtype.h"
 
 namespace tenon {
 
@@ -26,6 +29,10 @@ inline constexpr std::int64_t kShortInnerExtent = 128;
 inline constexpr std::int64_t kShortInnerPartials = 8;
 inline constexpr std::int64_t kOuterBlock = 64;
 inline constexpr std::int64_t kScanBlock = 64;
+
+inline bool is_arg(ReduceKind kind) { return kind == ReduceKind::argmax || kind == ReduceKind::argmin; }
+/// Dtype of a reduction's result: int64 for argmax and argmin, else the operand's.
+inline DType reduced_dtype(ReduceKind kind, DType operand) { return is_arg(kind) ? DType::kInt64 : operand; }
 
 inline std::int64_t inner_partials(std::int64_t extent) {
   return extent <= kShortInnerExtent ? kShortInnerPartials : kInnerPartials;

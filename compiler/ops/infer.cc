@@ -8,6 +8,7 @@
 #include <array>
 #include <limits>
 
+#include "compiler/ir/reduction_order.h"
 #include "compiler/ops/infer_rules.h"
 
 namespace tenon {
@@ -326,8 +327,7 @@ Result infer_reduce_one(const Call& call) {
   if (!adds) {
     if (auto status = check_nonempty(call, call.ints("axis")); !status.ok()) return status;
   }
-  const bool is_arg = kind == ReduceKind::argmax || kind == ReduceKind::argmin;
-  return TensorType{is_arg ? DType::kInt64 : dtype, reduced_shape(call, call.ints("axis"), false)};
+  return TensorType{reduced_dtype(kind, dtype), reduced_shape(call, call.ints("axis"), false)};
 }
 
 Result infer_scan_sum(const Call& call) {

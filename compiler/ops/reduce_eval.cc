@@ -215,7 +215,7 @@ std::int64_t arg_extremum(bool is_max, const void* line, std::int64_t n) {
 }  // namespace
 
 void reduce_line(ReduceKind kind, ReduceOrder order, DType dtype, const void* line, std::int64_t n, void* out) {
-  if (kind == ReduceKind::argmax || kind == ReduceKind::argmin) {
+  if (is_arg(kind)) {
     eval::with_dtype(dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;
       eval::store<std::int64_t>(out, 0, arg_extremum<T>(kind == ReduceKind::argmax, line, n));

@@ -14,11 +14,6 @@
 
 namespace tenon {
 
-/// Dtype of the result: int64 for argmax and argmin, else the operand's.
-inline DType reduced_dtype(ReduceKind kind, DType operand) {
-  return kind == ReduceKind::argmax || kind == ReduceKind::argmin ? DType::kInt64 : operand;
-}
-
 /// The line reduced in the order of its class, to *out.
 void reduce_line(ReduceKind kind, ReduceOrder order, DType dtype, const void* line, std::int64_t n, void* out);
 

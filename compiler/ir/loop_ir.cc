@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Names and task counts of kernels.
+#include "compiler/ir/loop_ir.h"
+
+namespace tenon {
+
+std::string_view name_of(KernelClass kernel_class) {
+  constexpr std::string_view kNames[] = {"pointwise", "inner_reduction", "outer_reduction", "scan", "matmul"};
+  return kNames[static_cast<std::size_t>(kernel_class)];
+}
+
+std::int64_t Kernel::tasks() const {
+  if (outer.empty() || row_block <= 1) return outer_count() * chunks();
+  const std::int64_t blocks = (outer.back() + row_block - 1) / row_block;
+  return numel(absl::MakeConstSpan(outer).first(outer.size() - 1)) * blocks * chunks();
+}
+
+}  // namespace tenon
