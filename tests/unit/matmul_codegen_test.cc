@@ -14,6 +14,7 @@
 #include <thread>
 #include <type_traits>
 
+#include "compiler/codegen/cpu/matmul_plan.h"
 #include "tests/unit/matmul_harness.h"
 
 namespace tenon::codegen {
@@ -314,6 +315,18 @@ TEST_P(Matmul, HalfOperandsCanGiveFloat32) {
       ASSERT_EQ(std::bit_cast<std::uint32_t>(sum),
                 std::bit_cast<std::uint32_t>(c[static_cast<std::size_t>(i * 50 + j)]));
     }
+}
+
+TEST(MatmulPlan, ScratchOfAWorkerStaysBelowTwoMebibytes) {
+  for (int vector_bytes : {32, 64})
+    for (DType dtype : {DType::kInt8, DType::kBFloat16, DType::kFloat32, DType::kFloat64})
+      for (int64_t rows : {1, 2, 14, 100000})
+        for (int64_t cols : {1, 2, 100000}) {
+          MatmulSpec s = dense_matmul(dtype, {}, rows, cols, 1000000);
+          EXPECT_LE(plan_matmul(s, vector_bytes).scratch_bytes, 2 << 20);
+          transpose(s.b, 1000000);
+          EXPECT_LE(plan_matmul(s, vector_bytes).scratch_bytes, 2 << 20);
+        }
 }
 
 INSTANTIATE_TEST_SUITE_P(Widths, Matmul, testing::Values(32, 64),

@@ -4,6 +4,8 @@
 // Consecutive tasks of one call with the same columns of c are done together, so that b is packed once for all of them.
 #include "compiler/codegen/cpu/matmul.h"
 
+#include <algorithm>
+
 #include "compiler/codegen/cpu/matmul_ir.h"
 #include "compiler/codegen/cpu/matmul_pack.h"
 #include "compiler/codegen/cpu/matmul_plan.h"
@@ -75,9 +77,9 @@ class MatmulEmitter {
   }
 
   void find_operands(Value* batch) {
-    a_ = operand(spec_.dtype, spec_.a, batch);
-    bm_ = operand(spec_.dtype, spec_.b, batch);
-    c_ = operand(spec_.out, spec_.c, batch);
+    a_matrix_ = operand(spec_.dtype, spec_.a, batch);
+    b_matrix_ = operand(spec_.dtype, spec_.b, batch);
+    c_matrix_ = operand(spec_.out, spec_.c, batch);
   }
 
   Value* operand(DType dtype, const MatmulOperand& x, Value* batch) {
@@ -107,7 +109,7 @@ class MatmulEmitter {
       pack(pack_b_, b_source(k_begin, j_begin_), scratch_, k_count, b_.CreateSub(i64(spec_.n), j_begin_), panels);
     }
     ir_.for_each(i_begin, i_end, plan_.tile_rows, [&](Value* i) {
-      Value* a = element(spec_.dtype, a_, i, spec_.a.row_stride, k_begin, spec_.a.col_stride);
+      Value* a = element(spec_.dtype, a_matrix_, i, spec_.a.row_stride, k_begin, spec_.a.col_stride);
       if (plan_.pack_a) {
         pack(pack_a_, a, a_panel(), k_count, b_.CreateSub(i64(spec_.m), i), i64(1));
         a = a_panel();
@@ -134,11 +136,11 @@ class MatmulEmitter {
   Value* a_panel() { return scratch_at(plan_.a_panel_at); }
   Value* b_panel(Value* j) { return ir_.at(plan_.compute, scratch_, times(b_.CreateSub(j, j_begin_), plan_.k_most())); }
   Value* b_source(Value* k, Value* j) {
-    return element(spec_.dtype, bm_, k, spec_.b.row_stride, j, spec_.b.col_stride);
+    return element(spec_.dtype, b_matrix_, k, spec_.b.row_stride, j, spec_.b.col_stride);
   }
 
   Value* accumulators(Value* i, Value* i_begin, Value* j) {
-    if (!plan_.through_scratch) return element(spec_.out, c_, i, spec_.c.row_stride, j, 1);
+    if (!plan_.through_scratch) return element(spec_.out, c_matrix_, i, spec_.c.row_stride, j, 1);
     Value *row = b_.CreateSub(i, i_begin), *col = b_.CreateSub(j, j_begin_);
     return element(plan_.compute, scratch_at(plan_.accumulators_at), row, plan_.col_block, col, 1);
   }
@@ -164,7 +166,7 @@ class MatmulEmitter {
     Value* vectors_end = spec_.c.col_stride == 1 ? b_.CreateAdd(j_begin_, whole) : j_begin_;
     ir_.for_each(i_begin, i_end, 1, [&](Value* i) {
       const auto target = [&](Value* j) {
-        return element(spec_.out, c_, i, spec_.c.row_stride, j, spec_.c.col_stride);
+        return element(spec_.out, c_matrix_, i, spec_.c.row_stride, j, spec_.c.col_stride);
       };
       ir_.for_each(j_begin_, vectors_end, plan_.lanes, [&](Value* j) {
         Value* x = ir_.load_vector(plan_.compute, accumulators(i, i_begin, j), plan_.lanes);
@@ -183,8 +185,8 @@ class MatmulEmitter {
   llvm::Function* tiles_[2][2] = {};  // [row edge][column edge]; null where no such tile occurs
   llvm::Function *pack_a_ = nullptr, *pack_b_ = nullptr;
   Value *buffers_ = nullptr, *scratch_ = nullptr;
-  Value *a_ = nullptr, *bm_ = nullptr, *c_ = nullptr;  // the matrices of the batch at hand
-  Value *j_begin_ = nullptr, *j_end_ = nullptr;        // the columns of the task at hand
+  Value *a_matrix_ = nullptr, *b_matrix_ = nullptr, *c_matrix_ = nullptr;  // the matrices of the batch at hand
+  Value *j_begin_ = nullptr, *j_end_ = nullptr;                            // the columns of the task at hand
 };
 
 }  // namespace

@@ -26,9 +26,9 @@ class TileEmitter {
       : ir_(ir), b_(ir.b), rows_(rows), cols_(cols), vectors_(static_cast<int>((cols + lanes() - 1) / lanes())) {
     const MatmulPlan& p = ir.plan;
     const MatmulSpec& s = p.problem;
-    a_ = p.pack_a ? View{p.compute, 1, p.packed_rows} : View{s.dtype, s.a.row_stride, s.a.col_stride};
-    bv_ = p.pack_b ? View{p.compute, p.tile_cols(), 1} : View{s.dtype, s.b.row_stride, s.b.col_stride};
-    c_ = p.through_scratch ? View{p.compute, p.col_block, 1} : View{p.compute, s.c.row_stride, 1};
+    a_view_ = p.pack_a ? View{p.compute, 1, p.packed_rows} : View{s.dtype, s.a.row_stride, s.a.col_stride};
+    b_view_ = p.pack_b ? View{p.compute, p.tile_cols(), 1} : View{s.dtype, s.b.row_stride, s.b.col_stride};
+    c_view_ = p.through_scratch ? View{p.compute, p.col_block, 1} : View{p.compute, s.c.row_stride, 1};
   }
 
   llvm::Function* emit() {
@@ -48,7 +48,7 @@ class TileEmitter {
     }
     state = loop_over_k(k, k_count, 1, state, &TileEmitter::emit_step);
     for_each_vector(
-        [&](int i, int v) { ir_.store_vector(c_.dtype, state[slot(i, v)], c_address(c, i, v), stored(v)); });
+        [&](int i, int v) { ir_.store_vector(c_view_.dtype, state[slot(i, v)], c_address(c, i, v), stored(v)); });
     ir_.end_function();
     return f;
   }
@@ -62,7 +62,7 @@ class TileEmitter {
   int loaded(int v) const { return ir_.plan.pack_b ? lanes() : valid(v); }
   int stored(int v) const { return ir_.plan.through_scratch ? lanes() : valid(v); }
 
-  Value* c_address(Value* c, int i, int v) { return ir_.at(c_.dtype, c, i * c_.row_stride + v * lanes()); }
+  Value* c_address(Value* c, int i, int v) { return ir_.at(c_view_.dtype, c, i * c_view_.row_stride + v * lanes()); }
 
   template <class Fn>
   void for_each_vector(Fn fn) {
@@ -83,8 +83,9 @@ class TileEmitter {
     ir_.branch(
         first, [&] { zero_from = b_.GetInsertBlock(); },
         [&] {
-          for_each_vector(
-              [&](int i, int v) { loaded_values.push_back(ir_.load_vector(c_.dtype, c_address(c, i, v), stored(v))); });
+          for_each_vector([&](int i, int v) {
+            loaded_values.push_back(ir_.load_vector(c_view_.dtype, c_address(c, i, v), stored(v)));
+          });
           load_from = b_.GetInsertBlock();
         });
     for (Value* value : loaded_values) {
@@ -97,23 +98,23 @@ class TileEmitter {
   }
 
   Value* load_a(Value* a, int i) {
-    Value* x = ir_.load_scalar(a_.dtype, ir_.at(a_.dtype, a, i * a_.row_stride));
+    Value* x = ir_.load_scalar(a_view_.dtype, ir_.at(a_view_.dtype, a, i * a_view_.row_stride));
     return b_.CreateVectorSplat(static_cast<unsigned>(lanes()), x);
   }
   Value* load_b(Value* b, int v) {
-    if (!ir_.plan.transpose_b) return ir_.load_vector(bv_.dtype, ir_.at(bv_.dtype, b, v * lanes()), loaded(v));
+    if (!ir_.plan.transpose_b) return ir_.load_vector(b_view_.dtype, ir_.at(b_view_.dtype, b, v * lanes()), loaded(v));
     Values elements;
     for (int lane = 0; lane < lanes(); ++lane) elements.push_back(lane_address(b, v, lane));
-    return ir_.load_parts(bv_.dtype, elements);
+    return ir_.load_parts(b_view_.dtype, elements);
   }
   /// Of a lane of b; lanes that are not valid repeat the last one that is.
   Value* lane_address(Value* b, int v, int lane) {
-    return ir_.at(bv_.dtype, b, (v * lanes() + std::min(lane, valid(v) - 1)) * bv_.col_stride);
+    return ir_.at(b_view_.dtype, b, (v * lanes() + std::min(lane, valid(v) - 1)) * b_view_.col_stride);
   }
 
   void prefetch_b(Value* b) {
     for (int v = 0; v < vectors_; ++v)
-      ir_.prefetch(ir_.at(bv_.dtype, b, kPrefetchedSteps * bv_.row_stride + v * lanes()));
+      ir_.prefetch(ir_.at(b_view_.dtype, b, kPrefetchedSteps * b_view_.row_stride + v * lanes()));
   }
 
   /// One k: the fewer operands are held in registers, the others pass through one.
@@ -137,8 +138,8 @@ class TileEmitter {
         for (int i = 0; i < rows_; ++i) update(i, v, held[static_cast<std::size_t>(i)], y);
       }
     }
-    a = ir_.at(a_.dtype, a, a_.col_stride);
-    b = ir_.at(bv_.dtype, b, bv_.row_stride);
+    a = ir_.at(a_view_.dtype, a, a_view_.col_stride);
+    b = ir_.at(b_view_.dtype, b, b_view_.row_stride);
   }
 
   /// As many k as there are lanes in 128 bits: each lane's are one load.
@@ -150,17 +151,17 @@ class TileEmitter {
       for (int i = 0; i < steps; ++i) {
         Values parts;
         for (int lane = i; lane < lanes(); lane += steps) parts.push_back(lane_address(b, v, lane));
-        block.push_back(ir_.load_parts(bv_.dtype, parts));
+        block.push_back(ir_.load_parts(b_view_.dtype, parts));
       }
       block = ir_.transpose_columns(block);
       for (int k = 0; k < steps; ++k)
         for (int i = 0; i < rows_; ++i) {
-          Value* x = load_a(ir_.at(a_.dtype, a, k * a_.col_stride), i);
+          Value* x = load_a(ir_.at(a_view_.dtype, a, k * a_view_.col_stride), i);
           state[slot(i, v)] = ir_.multiply_add(x, block[static_cast<std::size_t>(k)], state[slot(i, v)]);
         }
     }
-    a = ir_.at(a_.dtype, a, steps * a_.col_stride);
-    b = ir_.at(bv_.dtype, b, steps * bv_.row_stride);
+    a = ir_.at(a_view_.dtype, a, steps * a_view_.col_stride);
+    b = ir_.at(b_view_.dtype, b, steps * b_view_.row_stride);
   }
 
   MatmulIr& ir_;
@@ -168,7 +169,7 @@ class TileEmitter {
   const int rows_;
   const std::int64_t cols_;
   const int vectors_;
-  View a_{}, bv_{}, c_{};
+  View a_view_{}, b_view_{}, c_view_{};
 };
 
 }  // namespace
