@@ -43,6 +43,8 @@ class NodeRef {
     if (node_) release(node_);
   }
   TraceNode* get() const { return node_; }
+  /// Gives the reference to the caller.
+  TraceNode* detach() { return std::exchange(node_, nullptr); }
   TraceNode* operator->() const { return node_; }
   TraceNode& operator*() const { return *node_; }
   explicit operator bool() const { return node_ != nullptr; }
@@ -62,7 +64,9 @@ class TraceNode {
   std::atomic<std::uint32_t> references{1};
   std::atomic<NodeState> state{NodeState::kLazy};
   Op op = Op::k_input;
-  std::uint32_t depth = 0;   ///< longest chain of lazy nodes below, saturating; bounds graphs that nobody evaluates
+  // Of a lazy node when it was made; both saturate. They bound graphs that nobody evaluates.
+  std::uint32_t depth = 0;      ///< longest chain of lazy nodes, with this one
+  std::int64_t held_bytes = 0;  ///< of values in memory that the heaviest chain reads
   TensorType type;
   absl::InlinedVector<NodeRef, 2> operands;
   Attrs attrs;
@@ -79,9 +83,13 @@ class TraceNode {
   // Scratch of the session's canonical walk, valid under the session's lock only.
   std::uint32_t walk_epoch = 0;
   std::int32_t walk_index = -1;
+  std::uint32_t walk_uses = 0;       ///< operand slots of the walked program that hold this node
+  bool computed_in_passing = false;  ///< a program has computed it without keeping it
+  bool in_flight = false;            ///< a program that will make it ready is running
 };
 
-/// A lazy node of `op`; operands must already be promoted and `type` checked.
+/// A lazy node of `op`; operands must already be promoted and `type` checked. Nodes may be made and released by any
+/// thread.
 NodeRef make_node(Op op, TensorType type, absl::InlinedVector<NodeRef, 2> operands, Attrs attrs,
                   const std::source_location& call_site);
 NodeRef make_scalar(DType dtype, std::uint64_t bits);
