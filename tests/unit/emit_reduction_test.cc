@@ -370,6 +370,34 @@ TEST(EmitReduction, StoredPartialsMergeToTheSameBits) {
   }
 }
 
+TEST(EmitReduction, StoredPartialsOfBoolsAndSmallIntegers) {
+  const std::int64_t n = 9001, chunk = 4096, parts = 3;
+  for (const auto& target : targets()) {
+    for (std::int64_t at : {-1, 0, 4095, 4096, 9000}) {
+      ProgramBuilder b({}, n);
+      const BufferId x = b.input(DType::kBool, n), flags = b.temporary(DType::kBool, parts * 256);
+      const BufferId y = b.output(DType::kBool, 1);
+      b.kernel.lane_chunk = chunk;
+      b.phase();
+      b.reduce(ReduceKind::max, Reduction::kLanes, b.load(x, b.lane()), -1);
+      b.last_reduction().result = Reduction::kPartials;
+      b.last_reduction().partials = flags;
+      b.finish_kernel("tenon_parts");
+      b.next_kernel({}, parts * 256);
+      const int any = b.local(DType::kBool);
+      b.phase();
+      b.reduce(ReduceKind::max, Reduction::kLanes, b.load(flags, b.lane()), any);
+      b.phase(1, false);
+      b.store(y, b.pool.constant(0), b.load_local(any));
+      std::vector<std::uint8_t> in(n, 0);
+      if (at >= 0) in[static_cast<std::size_t>(at)] = 1;
+      std::uint8_t out = 7;
+      run(b.finish(), target, {in.data()}, {&out});
+      EXPECT_EQ(out, at >= 0 ? 1 : 0) << at;
+    }
+  }
+}
+
 // ---- several phases ----
 
 // x / sum(|x|) * max(x) a row, with the row kept in scratch.

@@ -2,6 +2,7 @@
 #include "compiler/codegen/cpu/body.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "compiler/codegen/cpu/ops.h"
 
@@ -89,6 +90,18 @@ int BodyEmitter::lanes_up_to(int limit) const {
   int lanes = 1;
   while (lanes < std::min<std::int64_t>(limit, kernel_.lanes)) lanes *= 2;
   return lanes;
+}
+
+bool BodyEmitter::has_cheap_masks() const {
+  return std::all_of(phase_.body.begin(), phase_.body.end(), [&](const Instr& instr) {
+    if (instr.kind != Instr::kLoad && instr.kind != Instr::kStore) return true;
+    bool affine = false;
+    const std::int64_t coefficient = coefficient_of(instr.index, kernel_.lane_var(), &affine);
+    if ((index_dependence(instr.index) & kOnLane) == 0) return true;
+    const bool is_adjacent = affine && std::abs(coefficient) == 1 && !is_indirect(instr.index);
+    return is_adjacent ? size_of(instr.dtype) >= 4 || ir_.vector_bytes == 64
+                       : size_of(instr.dtype) >= 4 && ir_.vector_bytes == 64;
+  });
 }
 
 // ---- walking ----

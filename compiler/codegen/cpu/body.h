@@ -28,6 +28,7 @@ struct BodyPoint {
   llvm::Value* lane = nullptr;  ///< of the first lane
   int lanes = 1;
   llvm::Value* mask = nullptr;
+  llvm::Value* accumulator_lane = nullptr;  ///< set for one lane at the end of a range: its place in a vector of lanes
 };
 
 /// The loops a value depends on, as a set of bits.
@@ -66,6 +67,8 @@ class BodyEmitter {
   int lanes_up_to(int limit) const;
   /// Stores a value (as many lanes as the point, or one for a single local) to a local.
   void store_local(int local, llvm::Value* value, const BodyPoint& point);
+  /// Whether the target masks every access of the body at no great cost.
+  bool has_cheap_masks() const;
   /// Number of instructions that are emitted a lane vector.
   int size() const;
   /// The first instruction that could not be emitted, or -1.

@@ -26,6 +26,12 @@ bool PhaseEmitter::is_blocked(int number) const {
   return is_ordered(r) || r.result == Reduction::kPartials || is_scan(number);
 }
 
+void PhaseEmitter::for_blocked(const std::function<void(int)>& body) const {
+  for (int r = 0; r < num_reductions(); ++r) {
+    if (is_blocked(r)) body(r);
+  }
+}
+
 bool PhaseEmitter::has(Reduction::Over over, bool scan) const {
   for (int r = 0; r < num_reductions(); ++r) {
     if (reduction(r).over == over && is_scan(r) == scan) return true;
@@ -110,9 +116,19 @@ void PhaseEmitter::for_lanes(int unroll, const std::function<void(Points)>& body
   });
   if (lanes_ == 1) return;
   Value* rest = ir_.b.CreateSub(task_.lane_count, single);
-  ir_.when(ir_.b.CreateICmpNE(rest, ir_.i64(0)), [&] {
-    const BodyPoint tail = point(at(single), ir_.first_lanes(rest, lanes_));
-    body(Points(&tail, 1));
+  ir_.when(ir_.b.CreateICmpNE(rest, ir_.i64(0)), [&] { for_tail(at(single), rest, body); });
+}
+
+void PhaseEmitter::for_tail(Value* lane, Value* count, const std::function<void(Points)>& body) {
+  if (body_.has_cheap_masks() || has(Reduction::kSequence, false) || has(Reduction::kSequence, true)) {
+    const BodyPoint tail = point(lane, ir_.first_lanes(count, lanes_));
+    return body(Points(&tail, 1));
+  }
+  ir_.loop(ir_.i64(0), count, 1, [&](Value* offset) {
+    BodyPoint single = point(ir_.b.CreateAdd(lane, offset));
+    single.lanes = 1;
+    single.accumulator_lane = offset;
+    body(Points(&single, 1));
   });
 }
 
@@ -140,7 +156,11 @@ ReductionHooks PhaseEmitter::hooks(const BodyPoint& at, int vector) {
   ReductionHooks hooks;
   hooks.reduce = [this, at, vector](int number, Value* operand) {
     const bool over_lanes = reduction(number).over == Reduction::kLanes;
-    accumulator(number, vector).add(operand, over_lanes ? at.lane : at.sequence, over_lanes, at.mask);
+    Value* index = over_lanes ? at.lane : at.sequence;
+    if (at.accumulator_lane == nullptr) return accumulator(number, vector).add(operand, index, over_lanes, at.mask);
+    Value* lane = ir_.spread(at.accumulator_lane, lanes_);
+    Value* only = ir_.b.CreateICmpEQ(ir_.iota(64, lanes_), lane);
+    accumulator(number, vector).add(ir_.spread(operand, lanes_), index, false, only);
   };
   hooks.scan = [this, at, vector](int number, Value* operand) {
     accumulator(number, vector).add(operand, at.sequence, false, nullptr);

@@ -48,9 +48,12 @@ class PhaseEmitter {
   bool is_scan(int number) const;
   // Whether its partials pass through the tree: of ordered reductions, stored partials and scans.
   bool is_blocked(int number) const;
+  void for_blocked(const std::function<void(int)>& body) const;
 
-  // Covers the task's lanes by groups of `unroll` vectors, then by single ones, then by a masked one.
+  // Covers the task's lanes by groups of `unroll` vectors, then by single ones, then by a tail.
   void for_lanes(int unroll, const std::function<void(Points)>& body);
+  // Fewer lanes than a vector: a masked vector, or one by one where masks are dear.
+  void for_tail(llvm::Value* lane, llvm::Value* count, const std::function<void(Points)>& body);
   BodyPoint point(llvm::Value* lane, llvm::Value* mask = nullptr) const;
   int unroll_factor(int most) const;
   llvm::Value* sequence_count();
@@ -74,7 +77,7 @@ class PhaseEmitter {
   void finish_chunks(int number, llvm::Value* chunks);
   void store_partials(int number, llvm::Value* chunks);
   bool ends_within_row() const;
-  llvm::Value* row_slot(int number, llvm::Value* partial);
+  PartialArray& row(int number) { return rows_[static_cast<std::size_t>(number)][0]; }
 
   void emit_columns();
   void emit_column_tile(const Values& outer, llvm::Value* count, Points points);
@@ -96,7 +99,7 @@ class PhaseEmitter {
   std::vector<std::vector<Accumulator>> accumulators_;  ///< by reduction, then by vector of the unrolled group
   std::vector<std::vector<DyadicStack>> stacks_;        ///< the same for blocked ones; chunks: one a reduction
   std::vector<std::vector<Accumulator>> carries_;       ///< the same; of scans, what the blocks before add up to
-  std::vector<llvm::Value*> rows_;                      ///< chunks: the current chunk's partials, by reduction
+  std::vector<std::vector<PartialArray>> rows_;         ///< chunks: the current chunk's partials, one a reduction
 };
 
 }  // namespace tenon::codegen

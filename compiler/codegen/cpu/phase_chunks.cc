@@ -25,11 +25,12 @@ void PhaseEmitter::emit_chunks() {
   const int unroll = unroll_factor(4);
   const std::int64_t max_chunks = (kernel_.lane_chunk + kInnerChunk - 1) / kInnerChunk;
   make_accumulators(unroll);
-  for (int r = 0; r < num_reductions(); ++r) {
-    stacks_.emplace_back();
-    if (is_blocked(r)) stacks_.back().emplace_back(ir_, reduction(r), kPartials, max_chunks);
-    rows_.push_back(is_blocked(r) ? ir_.local(ir_.type(reduction(r).dtype), kPartials) : nullptr);
-  }
+  stacks_.resize(phase_.reductions.size());
+  rows_.resize(phase_.reductions.size());
+  for_blocked([&](int r) {
+    stacks_[static_cast<std::size_t>(r)].emplace_back(ir_, reduction(r), kPartials, max_chunks);
+    if (ends_within_row()) rows_[static_cast<std::size_t>(r)].emplace_back(ir_, reduction(r), kPartials);
+  });
   reset_accumulators(unroll, false);
   Values values = body_.no_values();
   body_.emit(set_of(kOnTask, kOnSequence), point(task_.context.lane_begin), values);
@@ -71,54 +72,42 @@ void PhaseEmitter::emit_chunk_rows(const Values& outer, Value* base, Value* rows
       for (int u = 0; u < vectors; ++u) points.push_back(point(ir_.b.CreateAdd(lane, ir_.i64(u * lanes_))));
       emit_stream_vectors(outer, ir_.i64(0), points);
     });
-    for (int r = 0; r < num_reductions(); ++r) {
-      if (!is_blocked(r)) continue;
+    for_blocked([&](int r) {
       std::vector<Value*> partials;
       for (int u = 0; u < vectors; ++u) partials.push_back(accumulator(r, u).get().value);
-      if (!ends_within_row()) {
-        stack(r, 0).push(chunk, column, partials);
-        continue;
-      }
+      if (!ends_within_row()) return stack(r, 0).push(chunk, column, partials);
       for (int u = 0; u < vectors; ++u)
-        ir_.b.CreateAlignedStore(partials[static_cast<std::size_t>(u)],
-                                 row_slot(r, ir_.b.CreateAdd(column, ir_.i64(u * lanes_))), llvm::Align(1));
-    }
+        row(r).store(partials[static_cast<std::size_t>(u)], ir_.b.CreateAdd(column, ir_.i64(u * lanes_)));
+    });
   });
-}
-
-Value* PhaseEmitter::row_slot(int number, Value* partial) {
-  return ir_.b.CreateGEP(ir_.type(reduction(number).dtype), rows_[static_cast<std::size_t>(number)], partial);
 }
 
 // The elements base .. base + count - 1 (of the task) onto partials 0 .. count - 1, for count < 256.
 void PhaseEmitter::emit_chunk_rest(const Values& outer, Value* base, Value* count) {
-  const auto emit_at = [&](Value* partial, Value* mask) {
-    const BodyPoint at = point(ir_.b.CreateAdd(ir_.b.CreateAdd(task_.context.lane_begin, base), partial), mask);
-    for (int r = 0; r < num_reductions(); ++r) {
-      if (!is_blocked(r)) continue;
-      llvm::Type* type = ir_.type(reduction(r).dtype, lanes_);
-      accumulator(r, 0).set({ir_.b.CreateAlignedLoad(type, row_slot(r, partial), llvm::Align(1)), nullptr});
-    }
-    emit_stream_vectors(outer, ir_.i64(0), Points(&at, 1));
-    for (int r = 0; r < num_reductions(); ++r) {
-      if (!is_blocked(r)) continue;
-      ir_.b.CreateAlignedStore(accumulator(r, 0).get().value, row_slot(r, partial), llvm::Align(1));
-    }
+  Value* begin = ir_.b.CreateAdd(task_.context.lane_begin, base);
+  const auto emit_at = [&](Value* partial, const std::function<void()>& vector) {
+    for_blocked([&](int r) { accumulator(r, 0).set({row(r).load(partial, lanes_), nullptr}); });
+    vector();
+    for_blocked([&](int r) { row(r).store(accumulator(r, 0).get().value, partial); });
   };
   Value* whole = ir_.b.CreateAnd(count, ir_.i64(-lanes_));
-  ir_.loop(ir_.i64(0), whole, lanes_, [&](Value* partial) { emit_at(partial, nullptr); });
+  ir_.loop(ir_.i64(0), whole, lanes_, [&](Value* partial) {
+    const BodyPoint at = point(ir_.b.CreateAdd(begin, partial));
+    emit_at(partial, [&] { emit_stream_vectors(outer, ir_.i64(0), Points(&at, 1)); });
+  });
   Value* tail = ir_.b.CreateSub(count, whole);
-  ir_.when(ir_.b.CreateICmpNE(tail, ir_.i64(0)), [&] { emit_at(whole, ir_.first_lanes(tail, lanes_)); });
+  ir_.when(ir_.b.CreateICmpNE(tail, ir_.i64(0)), [&] {
+    const auto body = [&](Points points) { emit_stream_vectors(outer, ir_.i64(0), points); };
+    emit_at(whole, [&] { for_tail(ir_.b.CreateAdd(begin, whole), tail, body); });
+  });
 }
 
 void PhaseEmitter::push_chunk(Value* chunk) {
   ir_.loop(ir_.i64(0), ir_.i64(kPartials), lanes_, [&](Value* partial) {
-    for (int r = 0; r < num_reductions(); ++r) {
-      if (!is_blocked(r)) continue;
-      llvm::Type* type = ir_.type(reduction(r).dtype, lanes_);
-      Value* vector = ir_.b.CreateAlignedLoad(type, row_slot(r, partial), llvm::Align(1));
+    for_blocked([&](int r) {
+      Value* vector = row(r).load(partial, lanes_);
       stack(r, 0).push(chunk, partial, {&vector, 1});
-    }
+    });
   });
 }
 

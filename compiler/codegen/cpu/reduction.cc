@@ -151,23 +151,27 @@ void Accumulator::add(Value* operand, Value* index, bool lanes_differ, Value* ma
 
 // ---- the dyadic tree ----
 
+// A half keeps its unrounded float32; a bool needs a byte, for vectors of i1 are packed.
+PartialArray::PartialArray(KernelIr& ir, const Reduction& reduction, std::int64_t size)
+    : ir_(ir),
+      dtype_(is_half(reduction.dtype) ? DType::kFloat32 : reduction.dtype),
+      memory_(ir.local(ir.memory_type(dtype_), size)) {}
+
+Value* PartialArray::load(Value* first, int lanes) { return ir_.load(dtype_, ir_.at(dtype_, memory_, first), lanes); }
+
+void PartialArray::store(Value* value, Value* first) { ir_.store(dtype_, value, ir_.at(dtype_, memory_, first)); }
+
 DyadicStack::DyadicStack(KernelIr& ir, const Reduction& reduction, int width, std::int64_t max_blocks)
     : ir_(ir),
       reduction_(reduction),
       width_(width),
       levels_(std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(max_blocks))))),
-      element_(ir.type(reduction.dtype)),
-      memory_(ir.local(element_, std::int64_t{levels_} * width)) {}
+      memory_(ir, reduction, std::int64_t{levels_} * width) {}
 
 Value* DyadicStack::add(Value* a, Value* b) { return combine_values(ir_, reduction_, a, b); }
 
-Value* DyadicStack::slot(Value* level, Value* first) {
-  Value* position = ir_.b.CreateAdd(ir_.b.CreateMul(level, ir_.i64(width_)), first);
-  return ir_.b.CreateGEP(element_, memory_, position);
-}
-
-Value* DyadicStack::load(Value* level, Value* first, int lanes) {
-  return ir_.b.CreateAlignedLoad(KernelIr::with_lanes(element_, lanes), slot(level, first), llvm::Align(1));
+Value* DyadicStack::position(Value* level, Value* first) {
+  return ir_.b.CreateAdd(ir_.b.CreateMul(level, ir_.i64(width_)), first);
 }
 
 Value* DyadicStack::has_level(Value* blocks, Value* level) {
@@ -189,25 +193,25 @@ void DyadicStack::push(Value* block, Value* first, std::span<Value* const> vecto
                  [&] {
                    for (std::size_t u = 0; u < vectors.size(); ++u) {
                      Value* current = ir_.b.CreateLoad(vectors[u]->getType(), merged[u]);
-                     ir_.b.CreateStore(add(load(get_level(), place(u), lanes), current), merged[u]);
+                     ir_.b.CreateStore(add(memory_.load(position(get_level(), place(u)), lanes), current), merged[u]);
                    }
                    ir_.b.CreateStore(ir_.b.CreateAdd(get_level(), ir_.i64(1)), level);
                  });
   for (std::size_t u = 0; u < vectors.size(); ++u) {
     Value* current = ir_.b.CreateLoad(vectors[u]->getType(), merged[u]);
-    ir_.b.CreateAlignedStore(current, slot(get_level(), place(u)), llvm::Align(1));
+    memory_.store(current, position(get_level(), place(u)));
   }
 }
 
 Value* DyadicStack::total(Value* blocks, Value* first, int lanes) {
   Value* lowest = ir_.b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, blocks, ir_.b.getFalse());
   lowest = ir_.min(lowest, ir_.i64(levels_ - 1));
-  Value* merged = load(lowest, first, lanes);
+  Value* merged = memory_.load(position(lowest, first), lanes);
   for (int i = 1; i < levels_; ++i) {
     Value* level = ir_.i64(i);
     Value* higher = ir_.b.CreateAnd(has_level(blocks, level), ir_.b.CreateICmpSGT(level, lowest));
     if (llvm::isa<llvm::ConstantInt>(higher) && known(higher, 0) == 0) continue;
-    merged = ir_.b.CreateSelect(higher, add(load(level, first, lanes), merged), merged);
+    merged = ir_.b.CreateSelect(higher, add(memory_.load(position(level, first), lanes), merged), merged);
   }
   return merged;
 }
@@ -216,7 +220,8 @@ Value* DyadicStack::carry(Value* blocks, Value* first, int lanes) {
   Value* merged = identity(ir_, reduction_, lanes).value;
   for (int i = levels_ - 1; i >= 0; --i) {
     Value* level = ir_.i64(i);
-    merged = ir_.b.CreateSelect(has_level(blocks, level), add(merged, load(level, first, lanes)), merged);
+    merged =
+        ir_.b.CreateSelect(has_level(blocks, level), add(merged, memory_.load(position(level, first), lanes)), merged);
   }
   return merged;
 }

@@ -48,6 +48,20 @@ class Accumulator {
   llvm::AllocaInst* index_ = nullptr;
 };
 
+/// Partial results of a reduction in the function's stack memory. Not for arg kinds.
+class PartialArray {
+ public:
+  PartialArray(KernelIr& ir, const Reduction& reduction, std::int64_t size);
+  /// Adjacent elements from `first` (i64) on.
+  llvm::Value* load(llvm::Value* first, int lanes);
+  void store(llvm::Value* value, llvm::Value* first);
+
+ private:
+  KernelIr& ir_;
+  const DType dtype_;
+  llvm::AllocaInst* memory_;
+};
+
 /// The binary counter that makes the dyadic tree over blocks of `width` adjacent partials. Not for arg kinds.
 class DyadicStack {
  public:
@@ -62,17 +76,15 @@ class DyadicStack {
   llvm::Value* carry(llvm::Value* blocks, llvm::Value* first, int lanes);
 
  private:
-  llvm::Value* slot(llvm::Value* level, llvm::Value* first);
+  llvm::Value* position(llvm::Value* level, llvm::Value* first);
   llvm::Value* has_level(llvm::Value* blocks, llvm::Value* level);
-  llvm::Value* load(llvm::Value* level, llvm::Value* first, int lanes);
   llvm::Value* add(llvm::Value* a, llvm::Value* b);
 
   KernelIr& ir_;
   const Reduction& reduction_;
   const int width_;
   const int levels_;
-  llvm::Type* element_;
-  llvm::AllocaInst* memory_;
+  PartialArray memory_;
 };
 
 }  // namespace tenon::codegen
