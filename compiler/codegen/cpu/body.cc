@@ -37,9 +37,8 @@ Value* both(llvm::IRBuilder<>& b, Value* x, Value* y) {
 
 }  // namespace
 
-BodyEmitter::BodyEmitter(KernelIr& ir, const LoopProgram& program, const Kernel& kernel, const Phase& phase,
-                         const TaskContext& task)
-    : ir_(ir), program_(program), kernel_(kernel), phase_(phase), task_(task) {
+BodyEmitter::BodyEmitter(KernelIr& ir, const Kernel& kernel, const Phase& phase, const TaskContext& task)
+    : ir_(ir), kernel_(kernel), phase_(phase), task_(task) {
   for (const Instr& instr : phase.body) dependence_.push_back(dependence_of(instr));
 }
 

@@ -50,8 +50,7 @@ class BodyEmitter {
   using Values = std::vector<llvm::Value*>;
 
   /// All references must outlive the emitter.
-  BodyEmitter(KernelIr& ir, const LoopProgram& program, const Kernel& kernel, const Phase& phase,
-              const TaskContext& task);
+  BodyEmitter(KernelIr& ir, const Kernel& kernel, const Phase& phase, const TaskContext& task);
 
   Values no_values() const { return Values(phase_.body.size(), nullptr); }
 
@@ -94,7 +93,6 @@ class BodyEmitter {
   DType operand_dtype(const Instr& instr) const;
 
   KernelIr& ir_;
-  const LoopProgram& program_;
   const Kernel& kernel_;
   const Phase& phase_;
   const TaskContext& task_;

@@ -105,7 +105,7 @@ class KernelEmitter {
     Value* first = ir_.b.CreateMul(row, ir_.i64(kernel_.row_block));
     Value* end = ir_.min(ir_.b.CreateAdd(first, ir_.i64(kernel_.row_block)), ir_.i64(kernel_.outer.back()));
     if (kernel_.phases.size() == 1) {
-      PhaseEmitter phase(ir_, program_, kernel_, kernel_.phases[0], task_);
+      PhaseEmitter phase(ir_, kernel_, kernel_.phases[0], task_);
       if (phase.can_tile_rows()) return phase.emit_rows(first, end);
     }
     absl::Status status;
@@ -118,7 +118,7 @@ class KernelEmitter {
 
   absl::Status emit_phases() {
     for (const Phase& phase : kernel_.phases) {
-      if (absl::Status status = PhaseEmitter(ir_, program_, kernel_, phase, task_).emit(); !status.ok()) return status;
+      if (absl::Status status = PhaseEmitter(ir_, kernel_, phase, task_).emit(); !status.ok()) return status;
     }
     return absl::OkStatus();
   }

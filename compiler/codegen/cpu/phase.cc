@@ -10,9 +10,8 @@ namespace tenon::codegen {
 
 using llvm::Value;
 
-PhaseEmitter::PhaseEmitter(KernelIr& ir, const LoopProgram& program, const Kernel& kernel, const Phase& phase,
-                           PhaseTask& task)
-    : ir_(ir), kernel_(kernel), phase_(phase), task_(task), body_(ir, program, kernel, phase, task.context) {}
+PhaseEmitter::PhaseEmitter(KernelIr& ir, const Kernel& kernel, const Phase& phase, PhaseTask& task)
+    : ir_(ir), kernel_(kernel), phase_(phase), task_(task), body_(ir, kernel, phase, task.context) {}
 
 // ---- which schedule ----
 

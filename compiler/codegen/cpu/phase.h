@@ -26,7 +26,7 @@ struct PhaseTask {
 class PhaseEmitter {
  public:
   /// All references must outlive the emitter.
-  PhaseEmitter(KernelIr& ir, const LoopProgram& program, const Kernel& kernel, const Phase& phase, PhaseTask& task);
+  PhaseEmitter(KernelIr& ir, const Kernel& kernel, const Phase& phase, PhaseTask& task);
 
   /// Emits the phase at the insertion point. Unimplemented, naming the kernel, for what no schedule covers.
   absl::Status emit();
