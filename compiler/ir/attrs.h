@@ -23,7 +23,7 @@ class Attrs {
 
   void append(absl::Span<const std::int64_t> list) {
     words_.push_back(static_cast<std::int64_t>(list.size()));
-    words_.insert(words_.end(), list.begin(), list.end());
+    for (const std::int64_t value : list) words_.push_back(value);
   }
   void append(std::int64_t value) { append(absl::Span<const std::int64_t>(&value, 1)); }
 

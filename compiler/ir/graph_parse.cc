@@ -153,10 +153,11 @@ class Parser {
     if (name.text == "output") return parse_outputs();
     TensorType type;
     const Token* declared = nullptr;
-    const Token type_start = token_;
+    Token type_start;
     if (take_if(":")) {
-      if (!parse_type(&type)) return false;
+      type_start = token_;
       declared = &type_start;
+      if (!parse_type(&type)) return false;
     }
     return take("=") && parse_call(declared, type) && define(name, last_node());
   }

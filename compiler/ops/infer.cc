@@ -42,6 +42,7 @@ std::int64_t axis_rank(const Call& call) {
 }
 
 absl::Status check_axes(const Call& call, const AttrSpec& spec, absl::Span<const std::int64_t> axes) {
+  if (call.operands.empty() && call.op != Op::k_iota) return fail(call, "takes at least one operand");
   if (is_axis_list(axes, axis_rank(call))) return absl::OkStatus();
   const std::string found = spec.type == AttrType::kAxis ? cat(axes[0]) : to_string(axes);
   if (call.operands.empty()) return fail(call, spec.name, " ", found, " is out of range for rank ", axis_rank(call));

@@ -170,7 +170,6 @@ Result infer_tile(const Call& call) {
 }
 
 Result infer_concat(const Call& call) {
-  if (call.operands.empty()) return fail(call, "takes at least one operand");
   if (auto status = check_equal_dtypes(call); !status.ok()) return status;
   const auto axis = static_cast<std::size_t>(call.value("axis"));
   Shape shape = call.x().shape;
