@@ -7,6 +7,22 @@
 namespace tenon {
 namespace {
 
+/// Calls visit with each buffer id in a kernel, as a reference where the kernel may change.
+template <class AnyKernel, class Visit>
+void for_each_buffer_id(AnyKernel& kernel, const Visit& visit) {
+  if (kernel.matmul) {
+    for (auto* operand : {&kernel.matmul->a, &kernel.matmul->b, &kernel.matmul->c}) visit(operand->buffer);
+  }
+  for (auto& phase : kernel.phases) {
+    for (auto& i : phase.body) {
+      if (i.kind == Instr::kLoad || i.kind == Instr::kStore) visit(i.buffer);
+    }
+    for (auto& r : phase.reductions) {
+      if (r.result == Reduction::kPartials) visit(r.partials);
+    }
+  }
+}
+
 struct Interval {
   BufferId buffer = -1;
   int first = 0, last = 0;
@@ -37,18 +53,28 @@ std::vector<Interval> live_intervals(const LoopProgram& program) {
 
 std::vector<BufferId> buffers_of(const Kernel& kernel) {
   std::vector<BufferId> out;
-  if (kernel.matmul) out = {kernel.matmul->a.buffer, kernel.matmul->b.buffer, kernel.matmul->c.buffer};
-  for (const Phase& phase : kernel.phases) {
-    for (const Instr& i : phase.body) {
-      if (i.kind == Instr::kLoad || i.kind == Instr::kStore) out.push_back(i.buffer);
-    }
-    for (const Reduction& r : phase.reductions) {
-      if (r.result == Reduction::kPartials) out.push_back(r.partials);
-    }
-  }
+  for_each_buffer_id(kernel, [&](BufferId b) { out.push_back(b); });
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
+}
+
+void drop_virtual_buffers(LoopProgram& program) {
+  std::vector<bool> used(program.buffers.size(), false);
+  for (Kernel& kernel : program.kernels) {
+    for_each_buffer_id(kernel, [&](BufferId& b) { used[static_cast<std::size_t>(b)] = true; });
+  }
+  std::vector<BufferId> image(program.buffers.size(), -1);
+  std::vector<Buffer> kept;
+  for (std::size_t b = 0; b < program.buffers.size(); ++b) {
+    if (!used[b] && program.buffers[b].space == Buffer::kTemporary) continue;
+    image[b] = static_cast<BufferId>(kept.size());
+    kept.push_back(std::move(program.buffers[b]));
+  }
+  program.buffers = std::move(kept);
+  for (Kernel& kernel : program.kernels) {
+    for_each_buffer_id(kernel, [&](BufferId& b) { b = image[static_cast<std::size_t>(b)]; });
+  }
 }
 
 void plan_memory(LoopProgram& program, DecisionLog* log) {

@@ -7,6 +7,9 @@
 
 namespace tenon {
 
+/// Removes the temporaries that no kernel touches: virtual values, which live in registers and local buffers.
+void drop_virtual_buffers(LoopProgram& program);
+
 /// Sets Buffer::offset of the temporaries that kernels touch, and arena_bytes. `log` may be null.
 void plan_memory(LoopProgram& program, DecisionLog* log);
 

@@ -20,7 +20,9 @@ std::string kernel_name(const Graph& graph, const LoweredGraph& lowered, const G
   std::string name = absl::StrCat("tenon_k", number);
   for (std::size_t m = 0; m < std::min(group.members.size(), kNamedOps); ++m) {
     const NodeId node = lowered.nodes[static_cast<std::size_t>(group.members[m].node)].node;
-    absl::StrAppend(&name, "_", std::string(name_of(graph.node(node).op)));
+    const Node& n = graph.node(node);
+    const bool is_reduce = n.op == Op::k_reduce || n.op == Op::k_scan;
+    absl::StrAppend(&name, "_", std::string(is_reduce ? name_of(static_cast<ReduceKind>(n.value("kind"))) : name_of(n.op)));
   }
   return name;
 }
@@ -62,6 +64,7 @@ LoopProgram schedule(const Graph& graph, const LoweredGraph& lowered, DecisionLo
       program.kernels.push_back(std::move(kernel));
     }
   }
+  drop_virtual_buffers(program);
   plan_memory(program, log);
   return program;
 }

@@ -175,11 +175,20 @@ Counters counters() {
   return c;
 }
 
-std::vector<std::byte> canonical_bytes(std::span<TraceNode* const> nodes) {
+CapturedProgram capture(std::span<TraceNode* const> nodes) {
   Session& s = session();
   std::unique_lock lock(s.mutex);
   const TracedProgram traced = walk(s, lock, nodes);
-  return {traced.key_bytes.begin(), traced.key_bytes.end()};
+  CapturedProgram captured;
+  if (traced.outputs.empty()) return captured;
+  captured.key_bytes.assign(traced.key_bytes.begin(), traced.key_bytes.end());
+  for (const TraceNode* node : traced.inputs) {
+    captured.inputs.push_back(node->storage);
+    captured.input_offsets.push_back(node->byte_offset);
+  }
+  captured.scalars = traced.scalars;
+  for (const TraceNode* node : traced.outputs) captured.outputs.push_back(node->type);
+  return captured;
 }
 
 }  // namespace tenon::session

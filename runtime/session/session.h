@@ -20,10 +20,19 @@ absl::Status evaluate(std::span<trace::TraceNode* const> nodes);
 /// The process's programs and counts.
 ProgramStore& store();
 
-/// Adds the time that tracing took, for --stats.
+/// Counts and times of the process so far.
 Counters counters();
 
-/// The canonical bytes of the program that would make `nodes` ready, without running it.
-std::vector<std::byte> canonical_bytes(std::span<trace::TraceNode* const> nodes);
+/// A traced program with what it would be run on.
+struct CapturedProgram {
+  std::vector<std::byte> key_bytes;            ///< empty when every node is ready
+  std::vector<device::StorageRef> inputs;
+  std::vector<std::int64_t> input_offsets;     ///< bytes to element [0, ..., 0]
+  std::vector<std::uint64_t> scalars;
+  std::vector<TensorType> outputs;             ///< of the nodes that are not ready, in their order
+};
+
+/// The program that would make `nodes` ready, without running it.
+CapturedProgram capture(std::span<trace::TraceNode* const> nodes);
 
 }  // namespace tenon::session

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// The `tenon` command: reads the command line and calls a command of command.h.
+#include <cstdio>
+#include <exception>
+
+#include "runtime/tool/command.h"
+
+namespace tenon::tool {
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> table = {
+      {"run", "PROG [--stats]", "run a program and print its outputs", {"stats", "quiet"}, run_command},
+      {"explain", "PROG [--json]", "show every decision of its compilation", {"json"}, explain_command},
+      {"check", "FILE.json... [--mode whole|forced|outputs|cached] [--device cpu] [--only ID] [-v] [--reasons]",
+       "run cases and compare with their expected results", {"mode=", "device=", "only=", "v", "reasons"}, check_command},
+      {"compile", "PROG --emit graph|loops|llvm|asm", "print a stage of its compilation", {"emit="}, compile_command},
+      {"cache", "path|stats", "where the disk cache is, and what is in it", {"json"}, cache_command},
+      {"doctor", "", "what this machine and installation can do", {}, doctor_command},
+  };
+  return table;
+}
+
+std::string Arguments::value(std::string_view flag, std::string_view otherwise) const {
+  auto it = flags.find(flag);
+  return std::string(it == flags.end() ? otherwise : std::string_view(it->second));
+}
+
+int fail(const absl::Status& status) {
+  std::fprintf(stderr, "tenon: %s\n", std::string(status.message()).c_str());
+  return absl::IsInternal(status) ? kInternal : kBadInput;
+}
+
+int fail_input(std::string_view message) {
+  std::fprintf(stderr, "tenon: %.*s\n", static_cast<int>(message.size()), message.data());
+  return kBadInput;
+}
+
+namespace {
+
+int usage(std::FILE* out) {
+  std::fprintf(out, "usage: tenon COMMAND ...\n\n");
+  for (const Command& c : commands()) std::fprintf(out, "  %-8s %s\n           %s\n", c.name, c.usage, c.summary);
+  std::fprintf(out, "\nPROG is a .tir file, or FILE.json#ID for one case of a case file.\n");
+  return out == stdout ? kOk : kBadInput;
+}
+
+/// Whether the command knows the flag: 1 plain, 2 with a value, 0 not at all.
+int flag_kind(const Command& command, std::string_view name) {
+  for (const std::string& known : command.flags) {
+    if (known == name) return 1;
+    if (known.back() == '=' && known.substr(0, known.size() - 1) == name) return 2;
+  }
+  return 0;
+}
+
+int dispatch(const Command& command, const std::vector<std::string>& words) {
+  Arguments arguments;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].size() < 2 || words[i][0] != '-') {
+      arguments.positional.push_back(words[i]);
+      continue;
+    }
+    const std::string_view word = std::string_view(words[i]).substr(words[i].starts_with("--") ? 2 : 1);
+    const std::size_t equals = word.find('=');
+    const std::string name(word.substr(0, equals));
+    const int kind = flag_kind(command, name);
+    const bool has_value = equals != std::string_view::npos;
+    if (kind == 0 || (kind == 1 && has_value)) return fail_input(std::string(command.name) + " does not know " + words[i]);
+    if (kind == 2 && !has_value && i + 1 == words.size()) return fail_input(words[i] + " needs a value");
+    arguments.flags[name] = kind == 1 ? "" : has_value ? std::string(word.substr(equals + 1)) : words[++i];
+  }
+  return command.run(arguments);
+}
+
+int tool_main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.empty()) return usage(stderr);
+  if (words[0] == "help" || words[0] == "--help" || words[0] == "-h") return usage(stdout);
+  for (const Command& command : commands()) {
+    if (words[0] == command.name) return dispatch(command, {words.begin() + 1, words.end()});
+  }
+  std::fprintf(stderr, "tenon: no command '%s'\n", words[0].c_str());
+  return usage(stderr);
+}
+
+}  // namespace
+}  // namespace tenon::tool
+
+int main(int argc, char** argv) {
+  try {
+    return tenon::tool::tool_main(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tenon: %s\n", error.what());
+    return tenon::tool::kInternal;
+  }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Random graphs over the ops of the op table, with inputs for them: what oracles are compared on.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+#include "compiler/ops/interpreter.h"
+
+namespace tenon::testing {
+
+struct RandomProgram {
+  Graph graph;  ///< as traced: composites included
+  std::vector<HostTensor> inputs;
+  std::vector<std::uint64_t> scalars;
+
+  std::vector<HostView> views() const;
+};
+
+/// The program of a seed: up to `max_ops` ops on shapes with 0, 1, primes and sizes about a vector's length; values
+/// include NaN, infinities, zeros of both signs, subnormals and integer extremes. Deterministic.
+RandomProgram random_program(std::uint64_t seed, int max_ops);
+
+}  // namespace tenon::testing

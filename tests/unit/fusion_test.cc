@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// Kernel counts and bytes moved of known programs: what realize/inline and the fusion scheduler promise.
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "compiler/explain/report.h"
+#include "compiler/ir/graph_text.h"
+#include "compiler/pipeline.h"
+
+namespace tenon {
+namespace {
+
+struct Compiled {
+  LoopProgram program;
+  DecisionLog log;
+
+  std::size_t kernels() const { return program.kernels.size(); }
+  std::int64_t bytes() const {
+    std::int64_t n = 0;
+    for (const KernelRecord& k : log.kernels) n += k.read_bytes + k.write_bytes;
+    return n;
+  }
+};
+
+Compiled compiled(const std::string& text) {
+  absl::StatusOr<ProgramText> program = parse_program(text);
+  if (!program.ok()) throw std::runtime_error(std::string(program.status().message()) + "\n" + text);
+  Compiled out;
+  CompileOptions options;
+  options.log = &out.log;
+  options.verify = true;
+  absl::StatusOr<LoopProgram> loops = build_loops(program->graph, options);
+  if (!loops.ok()) throw std::runtime_error(std::string(loops.status().message()));
+  out.program = *std::move(loops);
+  return out;
+}
+
+constexpr std::int64_t kRows = 256, kColumns = 1024, kBytes = kRows * kColumns * 4;
+
+TEST(Fusion, SoftmaxIsOneKernelThatReadsAndWritesOnce) {
+  const Compiled c = compiled(R"(
+    input x: float32[256, 1024]
+    %1: float32[256, 1024] = softmax(x, axis=1)
+    output %1)");
+  EXPECT_EQ(c.kernels(), 1u);
+  EXPECT_EQ(c.bytes(), 2 * kBytes);
+  EXPECT_EQ(c.program.arena_bytes, 0);
+}
+
+TEST(Fusion, SoftmaxWrittenOutIsOneKernel) {
+  const Compiled c = compiled(R"(
+    input x: float32[256, 1024]
+    %1: float32[256, 1] = max(x, axis=[1], keepdims=true)
+    %2: float32[256, 1024] = subtract(x, %1)
+    %3: float32[256, 1024] = exp(%2)
+    %4: float32[256, 1] = sum(%3, axis=[1], keepdims=true, dtype=float32)
+    %5: float32[256, 1024] = divide(%3, %4)
+    output %5)");
+  EXPECT_EQ(c.kernels(), 1u);
+  EXPECT_EQ(c.bytes(), 2 * kBytes);
+}
+
+TEST(Fusion, LayerNormIsOneKernel) {
+  const Compiled c = compiled(R"(
+    input x: float32[256, 1024]
+    input w: float32[1024]
+    input b: float32[1024]
+    scalar e: float32
+    %4: float32[256, 1024] = layer_norm(x, e, w, b, axis=1)
+    output %4)");
+  EXPECT_EQ(c.kernels(), 1u);
+  EXPECT_EQ(c.bytes(), 2 * kBytes + 2 * kColumns * 4);
+}
+
+TEST(Fusion, RmsNormWithResidualIsOneKernelWithTwoOutputs) {
+  const Compiled c = compiled(R"(
+    input x: float32[256, 1024]
+    input r: float32[256, 1024]
+    input w: float32[1024]
+    scalar e: float32
+    %4: float32[256, 1024] = add(x, r)
+    %5: float32[256, 1024] = multiply(%4, %4)
+    %6: float32[256, 1] = mean(%5, axis=[1], keepdims=true)
+    %7: float32[256, 1] = add(%6, e)
+    %8: float32[256, 1] = rsqrt(%7)
+    %9: float32[256, 1024] = multiply(%4, %8)
+    %10: float32[256, 1024] = multiply(%9, w)
+    output %10, %4)");
+  EXPECT_EQ(c.kernels(), 1u);
+}
+
+TEST(Fusion, TwentyPointwiseOpsAreOneKernel) {
+  std::string text = "input x: float32[1000]\ninput y: float32[1000]\n";
+  std::string last = "x";
+  for (int i = 0; i < 20; ++i) {
+    absl::StrAppend(&text, "%", i + 2, ": float32[1000] = ", i % 2 ? "add" : "multiply", "(", last, ", y)\n");
+    last = absl::StrCat("%", i + 2);
+  }
+  const Compiled c = compiled(text + "output " + last);
+  EXPECT_EQ(c.kernels(), 1u);
+  EXPECT_EQ(c.bytes(), 3 * 4000);
+}
+
+TEST(Fusion, CrossEntropyRowsAreOneKernelAndTheSum) {
+  const Compiled c = compiled(R"(
+    input x: float32[512, 4000]
+    input t: int64[512, 1]
+    %2: float32[512, 1] = max(x, axis=[1], keepdims=true)
+    %3: float32[512, 4000] = subtract(x, %2)
+    %4: float32[512, 4000] = exp(%3)
+    %5: float32[512, 1] = sum(%4, axis=[1], keepdims=true, dtype=float32)
+    %6: float32[512, 1] = log(%5)
+    %7: float32[512, 1] = add(%6, %2)
+    %8: float32[512, 1] = take_along_axis(x, t, axis=1)
+    %9: float32[512, 1] = subtract(%7, %8)
+    %10: float32[] = sum(%9, axis=[0, 1], keepdims=false, dtype=float32)
+    output %10)");
+  EXPECT_LE(c.kernels(), 2u);
+}
+
+TEST(Fusion, AdamStepIsOneKernel) {
+  const Compiled c = compiled(R"(
+    input p: float32[4096]
+    input g: float32[4096]
+    input m: float32[4096]
+    input v: float32[4096]
+    scalar a: float32
+    scalar b: float32
+    %6: float32[4096] = multiply(m, a)
+    %7: float32[4096] = multiply(g, b)
+    %8: float32[4096] = add(%6, %7)
+    %9: float32[4096] = multiply(v, a)
+    %10: float32[4096] = multiply(g, g)
+    %11: float32[4096] = multiply(%10, b)
+    %12: float32[4096] = add(%9, %11)
+    %13: float32[4096] = sqrt(%12)
+    %14: float32[4096] = add(%13, b)
+    %15: float32[4096] = divide(%8, %14)
+    %16: float32[4096] = subtract(p, %15)
+    output %16, %8, %12)");
+  EXPECT_EQ(c.kernels(), 1u);
+  EXPECT_EQ(c.bytes(), 7 * 4096 * 4);
+}
+
+TEST(Fusion, BytesOfAResidualStackAreLinearInItsDepth) {
+  const auto stack = [](int depth) {
+    std::string text = "input x: float32[64, 256]\ninput w: float32[256]\nscalar e: float32\n", last = "x";
+    int id = 3;
+    for (int layer = 0; layer < depth; ++layer) {
+      const auto add = [&](const std::string& shape, const std::string& expression) {
+        absl::StrAppend(&text, "%", id, ": float32", shape, " = ", expression, "\n");
+        return absl::StrCat("%", id++);
+      };
+      const std::string square = add("[64, 256]", absl::StrCat("multiply(", last, ", ", last, ")"));
+      const std::string mean = add("[64, 1]", absl::StrCat("mean(", square, ", axis=[1], keepdims=true)"));
+      const std::string scale = add("[64, 1]", absl::StrCat("rsqrt(", mean, ")"));
+      const std::string normal = add("[64, 256]", absl::StrCat("multiply(", last, ", ", scale, ")"));
+      last = add("[64, 256]", absl::StrCat("add(", normal, ", ", last, ")"));
+    }
+    return compiled(text + "output " + last).bytes();
+  };
+  EXPECT_LE(stack(16), 2 * stack(8));
+}
+
+TEST(Fusion, EveryRejectedPairHasAReasonAndEveryValueARule) {
+  const Compiled c = compiled(R"(
+    input x: float32[256, 1024]
+    %1: float32[256, 1024] = softmax(x, axis=1)
+    %2: float32[1024] = sum(%1, axis=[0], keepdims=false, dtype=float32)
+    output %2)");
+  for (const CandidateRecord& r : c.log.candidates) {
+    EXPECT_TRUE(r.verdict == "fused" || !r.reason.empty()) << r.a << " " << r.b;
+  }
+  for (const RealizeRecord& r : c.log.realize) EXPECT_FALSE(r.rule.empty()) << r.text;
+}
+
+TEST(Fusion, TheExplanationOfEqualProgramsIsEqual) {
+  const std::string text = R"(
+    input x: float32[256, 1024]
+    %1: float32[256, 1024] = softmax(x, axis=1)
+    output %1)";
+  const ProgramIdentity identity{"key", "environment"};
+  EXPECT_EQ(report_json(compiled(text).log, identity), report_json(compiled(text).log, identity));
+}
+
+}  // namespace
+}  // namespace tenon
