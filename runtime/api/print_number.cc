@@ -101,8 +101,7 @@ std::string exponent_text(int exponent) {
   return cat(exponent < 0 ? "e-" : "e+", digits.size() < 2 ? "0" : "", digits);
 }
 
-Columns in_scientific(DType dtype, const std::byte* element, Decimal d) {
-  if (static_cast<int>(d.digits.size()) > kPrecision + 1) d = scientific(as_double(dtype, element), kPrecision);
+Columns in_scientific(const Decimal& d) {
   return {cat(d.is_negative ? "-" : "", d.digits.substr(0, 1)), d.digits.substr(1), exponent_text(d.exponent)};
 }
 
@@ -149,13 +148,25 @@ std::vector<std::string> align(std::vector<std::string> texts) {
   return texts;
 }
 
+/// Digits after the point with which the number that needs most is shown in scientific form.
+int scientific_precision(DType dtype, const std::vector<const std::byte*>& elements) {
+  int precision = 0;
+  for (const std::byte* element : elements) {
+    if (!std::isfinite(as_double(dtype, element))) continue;
+    precision = std::max(precision, static_cast<int>(shortest(dtype, element).digits.size()) - 1);
+  }
+  return std::min(precision, kPrecision);
+}
+
 std::vector<Columns> columns_of(DType dtype, const std::vector<const std::byte*>& elements, bool is_scientific) {
+  const int precision = is_scientific ? scientific_precision(dtype, elements) : 0;
   std::vector<Columns> columns;
   for (const std::byte* element : elements) {
     Columns& c = columns.emplace_back();
-    if (!std::isfinite(as_double(dtype, element))) continue;
-    const Decimal d = shortest(dtype, element);
-    c = is_scientific ? in_scientific(dtype, element, d) : in_positions(dtype, element, d);
+    const double value = as_double(dtype, element);
+    if (!std::isfinite(value)) continue;
+    c = is_scientific ? in_scientific(scientific(value, precision))
+                      : in_positions(dtype, element, shortest(dtype, element));
   }
   return columns;
 }
@@ -223,9 +234,8 @@ std::string format_element(DType dtype, const std::byte* element) {
   if (!std::isfinite(value)) return not_finite(value);
   const Decimal d = shortest(dtype, element);
   if (value != 0 && (std::abs(value) >= 1e16 || std::abs(value) < 1e-4)) {
-    const std::string fraction = d.digits.substr(1);
-    return cat(d.is_negative ? "-" : "", d.digits.substr(0, 1), fraction.empty() ? "" : ".", fraction,
-               exponent_text(d.exponent));
+    const Columns c = in_scientific(d);
+    return cat(c.whole, c.fraction.empty() ? "" : ".", c.fraction, c.exponent);
   }
   const Columns c = positional(d);
   return cat(c.whole, ".", c.fraction.empty() ? "0" : c.fraction);
