@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/codegen/ternary_logic.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
@@ -66,6 +67,7 @@ absl::Status optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::ModulePassManager passes;
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(function_passes()));
   passes.run(module, modules);
+  separate_masks_from_ternary_logic(module);
   return absl::OkStatus();
 }
 

@@ -207,6 +207,10 @@ InstrId ValueEmitter::emit_unrolled_reduction(const Node& node, const IndexTuple
   const Op combine = kCombine[node.value("kind")];
   const bool halves_first = static_cast<ReduceOrder>(node.value("order")) == ReduceOrder::inner;
   const std::int64_t extent = shape_of(node.operands[0])[axis];
+  if (extent == 0) {
+    const bool is_product = static_cast<ReduceKind>(node.value("kind")) == ReduceKind::prod;
+    return body_.constant(node.type.dtype, bits_of(node.type.dtype, is_product ? 1.0 : 0.0));
+  }
   std::vector<InstrId> partials;
   for (std::int64_t r = 0; r < extent; ++r) {
     IndexTuple element = index;

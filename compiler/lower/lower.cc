@@ -73,7 +73,7 @@ class Lowering {
     loop.node = id;
     loop.buffer = buffer_of(id);
     if (node.op == Op::k_matmul) return lower_matmul(node, std::move(loop));
-    if (node.op == Op::k_reduce || node.op == Op::k_scan) {
+    if (is_reduction_loop(node)) {
       lower_reduction(node, std::move(loop));
     } else {
       loop.space.assign(node.type.shape.begin(), node.type.shape.end());
@@ -82,11 +82,17 @@ class Lowering {
     return absl::OkStatus();
   }
 
+  /// A reduction over nothing is a constant, which a pointwise loop stores.
+  bool is_reduction_loop(const Node& node) const {
+    if (node.op == Op::k_scan) return true;
+    if (node.op != Op::k_reduce) return false;
+    return graph_.node(node.operands[0]).type.shape[static_cast<std::size_t>(node.value("axis"))] > 0;
+  }
+
   void lower_reduction(const Node& node, LoopNode loop) {
     const NodeId source = node.operands[0];
     const Shape& shape = graph_.node(source).type.shape;
     const auto axis = static_cast<std::size_t>(node.value("axis"));
-    if (node.op == Op::k_reduce && shape[axis] == 0) return lower_empty_reduction(node, std::move(loop));
     loop.kind = node.op == Op::k_reduce ? LoopNode::kReduce : LoopNode::kScan;
     loop.reduced = static_cast<int>(axis);
     loop.reduce_kind = static_cast<ReduceKind>(node.value("kind"));
@@ -97,16 +103,6 @@ class Lowering {
     loop.element = pool().linearize(result, node.type.shape);
     BodyBuilder body(pool());
     loop.value = ValueEmitter(graph_, memory_, body).emit(source, index);
-    loop.body = body.take();
-    push(std::move(loop));
-  }
-
-  void lower_empty_reduction(const Node& node, LoopNode loop) {
-    const bool is_product = static_cast<ReduceKind>(node.value("kind")) == ReduceKind::prod;
-    loop.space.assign(node.type.shape.begin(), node.type.shape.end());
-    loop.element = pool().linearize(axis_variables(pool(), node.type.shape), node.type.shape);
-    BodyBuilder body(pool());
-    loop.value = body.constant(node.type.dtype, bits_of(node.type.dtype, is_product ? 1.0 : 0.0));
     loop.body = body.take();
     push(std::move(loop));
   }

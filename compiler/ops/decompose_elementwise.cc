@@ -41,8 +41,9 @@ Value decompose_gelu(const Node& node, Values x) {
   if (node.value("approximate") == 0) {
     return v * (unary(Op::k_erf, v * std::numbers::sqrt2 * 0.5) + 1.0) * 0.5;
   }
-  const double slope = std::sqrt(2 / std::numbers::pi);
-  return v * (unary(Op::k_tanh, (v + v * v * v * 0.044715) * slope) + 1.0) * 0.5;
+  // (1 + tanh(u))/2 = 1/(1 + exp(-2u)), which does not cancel where tanh(u) is near -1.
+  const double slope = -2 * std::sqrt(2 / std::numbers::pi);
+  return v / (unary(Op::k_exp, (v + v * v * v * 0.044715) * slope) + 1.0);
 }
 
 Value decompose_softplus(const Node&, Values x) {
