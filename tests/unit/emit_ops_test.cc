@@ -166,6 +166,37 @@ TEST(EmitOps, CastsGiveTheBitsOfScalarEval) {
   }
 }
 
+// A divisor that all lanes share is divided by without a division where that gives the same bits.
+TEST(EmitOps, DivisionByASharedValueIsDivision) {
+  for (const auto& target : targets()) {
+    for (DType dtype : {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64}) {
+      const auto xs = operands_for({dtype, dtype});
+      const auto n = static_cast<std::int64_t>(xs[0].size());
+      const std::int64_t rows = 60;
+      ProgramBuilder b({rows}, n);
+      const BufferId x = b.input(dtype, n), y = b.input(dtype, rows), z = b.output(dtype, rows * n);
+      b.phase();
+      const InstrId quotient = b.apply(Op::k_divide, dtype, b.load(x, b.lane()), b.load(y, b.outer(0)));
+      b.store(z, b.sum({b.pool.multiply(b.outer(0), n), b.lane()}), quotient);
+      auto divisors = edges(dtype);
+      std::uint64_t state = 99;
+      while (divisors.size() < static_cast<std::size_t>(rows)) divisors.push_back(random_element(dtype, state));
+      const auto in = pack(dtype, xs[0]), by = pack(dtype, divisors);
+      std::vector<std::uint8_t> out(static_cast<std::size_t>(rows * n) * size_of(dtype));
+      ASSERT_TRUE(run(b.finish(), target, {in.data(), by.data()}, {out.data()}));
+      for (std::int64_t i = 0; i < rows * n; ++i) {
+        const std::uint64_t words[] = {xs[0][static_cast<std::size_t>(i % n)],
+                                       divisors[static_cast<std::size_t>(i / n)]};
+        std::uint64_t got = 0;
+        std::memcpy(&got, out.data() + static_cast<std::size_t>(i) * size_of(dtype), size_of(dtype));
+        const std::uint64_t expected = eval_scalar(Op::k_divide, dtype, dtype, words);
+        if (is_nan(dtype, expected) && is_nan(dtype, got)) continue;
+        ASSERT_EQ(got, expected) << std::hex << name_of(dtype) << " 0x" << words[0] << " / 0x" << words[1];
+      }
+    }
+  }
+}
+
 TEST(EmitOps, RandomWordsAreThoseOfPhilox) {
   const std::int64_t n = 77;
   ProgramBuilder b({}, n);

@@ -191,25 +191,38 @@ TEST(EmitPointwise, ScalarsAndUniformValuesAreSpread) {
   }
 }
 
-TEST(EmitPointwise, RowsAreTiledWhereReadsAreTransposed) {
-  const std::int64_t rows = 45, columns = 70;
-  ProgramBuilder b({rows}, columns);
-  const BufferId x = b.input(DType::kFloat32, rows * columns), y = b.output(DType::kFloat32, rows * columns);
+template <class T>
+void expect_transposed(std::int64_t rows, std::int64_t columns, const codegen::TargetSpec& target) {
+  ProgramBuilder b({2, rows}, columns);
+  const std::int64_t n = 2 * rows * columns;
+  const BufferId x = b.input(dtype_of<T>, n), w = b.input(dtype_of<T>, rows), y = b.output(dtype_of<T>, n);
   b.kernel.row_block = 32;
-  b.kernel.lane_chunk = 64;
+  b.kernel.lane_chunk = std::min<std::int64_t>(columns, 64);
   b.phase();
-  const InstrId v = b.load(x, b.sum({b.outer(0), b.pool.multiply(b.lane(), rows)}));
-  b.store(y, b.sum({b.pool.multiply(b.outer(0), columns), b.lane()}), v);
-  std::vector<float> in(rows * columns), out(rows * columns);
-  std::iota(in.begin(), in.end(), 0.0f);
-  const LoopProgram& program = b.finish();
+  const IndexExpr block = b.pool.multiply(b.outer(0), rows * columns);
+  const InstrId v = b.load(x, b.sum({block, b.outer(1), b.pool.multiply(b.lane(), rows)}));
+  const InstrId product = b.apply(Op::k_multiply, dtype_of<T>, v, b.load(w, b.outer(1)));
+  b.store(y, b.sum({block, b.pool.multiply(b.outer(1), columns), b.lane()}), product);
+  const auto in = bytes_of<T>(n), factors = bytes_of<T>(rows);
+  std::vector<std::uint8_t> out(static_cast<std::size_t>(n) * sizeof(T), 0xAB);
+  run(b.finish(), target, {in.data(), factors.data()}, {out.data()});
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t plane = i / (rows * columns), r = i / columns % rows, c = i % columns;
+    const T expected = multiply(element<T>(plane * rows * columns + c * rows + r), element<T>(r));
+    ASSERT_EQ(std::memcmp(&expected, out.data() + static_cast<std::size_t>(i) * sizeof(T), sizeof(T)), 0)
+        << name_of(dtype_of<T>) << " " << rows << " x " << columns << " element " << i << " on " << target.cpu;
+  }
+}
+
+TEST(EmitPointwise, RowsAreTiledWhereReadsAreTransposed) {
   for (const auto& target : targets()) {
-    std::fill(out.begin(), out.end(), -1.0f);
-    run(program, target, {in.data()}, {out.data()});
-    for (std::int64_t r = 0; r < rows; ++r) {
-      for (std::int64_t c = 0; c < columns; ++c)
-        ASSERT_EQ(out[static_cast<std::size_t>(r * columns + c)], in[static_cast<std::size_t>(c * rows + r)]);
-    }
+    expect_transposed<float>(45, 70, target);
+    expect_transposed<float>(64, 128, target);
+    expect_transposed<float>(3, 16, target);
+    expect_transposed<double>(40, 21, target);
+    expect_transposed<bfloat16>(33, 65, target);
+    expect_transposed<std::int8_t>(50, 100, target);
+    expect_transposed<bool>(32, 64, target);
   }
 }
 

@@ -107,7 +107,7 @@ bool BodyEmitter::has_cheap_masks() const {
 
 void BodyEmitter::emit(DependenceSet set, const BodyPoint& point, Values& values) {
   for (std::size_t i = 0; i < phase_.body.size(); ++i) {
-    if (has_effect(phase_.body[i]) || (set & set_of(dependence_[i])) == 0) continue;
+    if (has_effect(phase_.body[i]) || values[i] != nullptr || (set & set_of(dependence_[i])) == 0) continue;
     values[i] = emit_pure(static_cast<InstrId>(i), point, values);
   }
 }
@@ -117,7 +117,7 @@ void BodyEmitter::emit_with_effects(DependenceSet set, const BodyPoint& point, V
   for (std::size_t i = 0; i < phase_.body.size(); ++i) {
     if (has_effect(phase_.body[i])) {
       values[i] = emit_effect(static_cast<InstrId>(i), point, values, hooks);
-    } else if ((set & set_of(dependence_[i])) != 0) {
+    } else if (values[i] == nullptr && (set & set_of(dependence_[i])) != 0) {
       values[i] = emit_pure(static_cast<InstrId>(i), point, values);
     }
   }
@@ -196,6 +196,12 @@ DType BodyEmitter::operand_dtype(const Instr& instr) const {
 }
 
 Value* BodyEmitter::emit_apply(const Instr& instr, const Values& values, int lanes) {
+  if (instr.op == Op::k_divide && is_float(instr.dtype) && lanes > 1) {
+    Value* divisor = values[static_cast<std::size_t>(instr.operands[1])];
+    Value* x = operand(instr, 0, values, lanes);
+    if (KernelIr::lanes_of(divisor) == 1)
+      return ir_.round_to(instr.dtype, emit_divide_by_scalar(ir_, instr.dtype, x, divisor));
+  }
   OpCall call{instr.op, instr.dtype, operand_dtype(instr), {}, lanes};
   for (int i = 0; i < 3; ++i) call.x[static_cast<std::size_t>(i)] = operand(instr, i, values, lanes);
   return emit_op(ir_, call);
@@ -224,6 +230,36 @@ Value* BodyEmitter::emit_load(const Instr& instr, const BodyPoint& point, const 
     return ir_.reverse(ir_.load(instr.dtype, last, lanes, mask == nullptr ? nullptr : ir_.reverse(mask)));
   }
   return ir_.gather(instr.dtype, lane_addresses(instr.dtype, base, index, lanes), mask);
+}
+
+std::vector<InstrId> BodyEmitter::transposed_loads(int row_var) const {
+  std::vector<InstrId> found;
+  for (std::size_t i = 0; i < phase_.body.size(); ++i) {
+    const Instr& instr = phase_.body[i];
+    if (instr.kind != Instr::kLoad || instr.operands[0] >= 0 || is_indirect(instr.index)) continue;
+    bool lane_affine = false, row_affine = false;
+    const std::int64_t lane = coefficient_of(instr.index, kernel_.lane_var(), &lane_affine);
+    const std::int64_t row = coefficient_of(instr.index, row_var, &row_affine);
+    if (lane_affine && row_affine && row == 1 && std::abs(lane) > 1) found.push_back(static_cast<InstrId>(i));
+  }
+  return found;
+}
+
+std::vector<Value*> BodyEmitter::load_rows(InstrId id, const BodyPoint& point, const Values& values) {
+  const Instr& instr = phase_.body[static_cast<std::size_t>(id)];
+  BodyPoint first = point;
+  first.lanes = 1;
+  bool affine = false;
+  const std::int64_t stride = coefficient_of(instr.index, kernel_.lane_var(), &affine);
+  Value* buffer = task_.buffers[static_cast<std::size_t>(instr.buffer)];
+  Value* address = ir_.at(instr.dtype, buffer, emit_index(ir_, instr.index, index_point(first, values), false));
+  llvm::Type* type = ir_.memory_type(instr.dtype, point.lanes);
+  std::vector<Value*> rows;
+  for (int lane = 0; lane < point.lanes; ++lane) {
+    Value* from = ir_.at(instr.dtype, address, ir_.i64(lane * stride));
+    rows.push_back(ir_.b.CreateAlignedLoad(type, from, llvm::Align(size_of(instr.dtype))));
+  }
+  return rows;
 }
 
 void BodyEmitter::emit_store(const Instr& instr, const BodyPoint& point, const Values& values) {

@@ -54,10 +54,16 @@ class BodyEmitter {
 
   Values no_values() const { return Values(phase_.body.size(), nullptr); }
 
-  /// Emits the instructions without effect whose dependence is in `set`. Those they use must be in `values` already.
+  /// Emits the instructions without effect whose dependence is in `set`, unless `values` has them. Those they use must
+  /// be there already.
   void emit(DependenceSet set, const BodyPoint& point, Values& values);
   /// The same, and with them, in the body's order, all stores, reductions and scans.
   void emit_with_effects(DependenceSet set, const BodyPoint& point, Values& values, const ReductionHooks& hooks);
+
+  /// The unmasked loads that are adjacent along the loop variable `row_var` and apart along the lanes.
+  std::vector<InstrId> transposed_loads(int row_var) const;
+  /// The stored elements of such a load for as many rows as the point has lanes, a vector of rows for each lane.
+  std::vector<llvm::Value*> load_rows(InstrId load, const BodyPoint& point, const Values& values);
 
   /// Lanes that fill the target's vectors with the widest of the values that differ between lanes, at most `limit`; a
   /// power of two, not beyond what the lane range needs.

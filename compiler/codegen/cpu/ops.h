@@ -34,6 +34,9 @@ llvm::Value* emit_cast(KernelIr& ir, const OpCall& call);
 llvm::Value* emit_maximum(KernelIr& ir, DType dtype, llvm::Value* x, llvm::Value* y);
 llvm::Value* emit_minimum(KernelIr& ir, DType dtype, llvm::Value* x, llvm::Value* y);
 
+/// x / y for lanes x of a float dtype and one scalar y, with the bits of a division but mostly without one.
+llvm::Value* emit_divide_by_scalar(KernelIr& ir, DType dtype, llvm::Value* x, llvm::Value* y);
+
 /// Philox4x32-10: word `word` of the counter (i64 lanes) under the key (i64), both in any number of lanes alike.
 llvm::Value* emit_philox(KernelIr& ir, llvm::Value* key, llvm::Value* counter, int word);
 

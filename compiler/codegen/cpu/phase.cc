@@ -216,24 +216,6 @@ void PhaseEmitter::finish_stream(int number, int vectors) {
   store_result(number, result_of(ir_, reduction(number), total, is_empty), point(task_.context.lane_begin));
 }
 
-bool PhaseEmitter::can_tile_rows() const {
-  return phase_.reductions.empty() && phase_.sequence == 1 && phase_.sequence_limit == nullptr && phase_.lanes;
-}
-
-absl::Status PhaseEmitter::emit_rows(Value* first, Value* end) {
-  lanes_ = body_.natural_lanes(64);
-  Value*& row = task_.context.vars[kernel_.outer.size() - 1];
-  for_lanes(1, [&](Points points) {
-    ir_.loop(first, end, 1, [&](Value* index) {
-      row = index;
-      Values values = body_.no_values();
-      body_.emit(set_of(kOnTask, kOnSequence), points[0], values);
-      emit_stream_vectors(values, ir_.i64(0), points);
-    });
-  });
-  return finished();
-}
-
 Value* PhaseEmitter::sequence_count() {
   if (phase_.sequence_limit == nullptr) return ir_.i64(phase_.sequence);
   IndexPoint at;

@@ -69,6 +69,11 @@ class PhaseEmitter {
   void emit_stream_vectors(const Values& outer, llvm::Value* sequence, Points points);
   void finish_stream(int number, int vectors);
 
+  int row_var() const { return kernel_.sequence_var() - 1; }
+  void make_tiles(const std::vector<InstrId>& loads);
+  void emit_row(llvm::Value* row, Points points, Values values);
+  void emit_square(const std::vector<InstrId>& loads, llvm::Value* first, Points points);
+
   void emit_chunks();
   void emit_chunk(const Values& outer, llvm::Value* chunk);
   void emit_chunk_rows(const Values& outer, llvm::Value* base, llvm::Value* rows, llvm::Value* chunk);
@@ -99,6 +104,7 @@ class PhaseEmitter {
   std::vector<std::vector<Accumulator>> accumulators_;  ///< by reduction, then by vector of the unrolled group
   std::vector<std::vector<DyadicStack>> stacks_;        ///< the same for blocked ones; chunks: one a reduction
   std::vector<std::vector<Accumulator>> carries_;       ///< the same; of scans, what the blocks before add up to
+  std::vector<llvm::AllocaInst*> tiles_;                ///< rows: a square of each transposed load
   std::vector<std::vector<PartialArray>> rows_;         ///< chunks: the current chunk's partials, one a reduction
 };
 
