@@ -50,6 +50,11 @@ Value finite_maximum(const Value& x, absl::Span<const std::int64_t> axes) {
 
 bool is_empty(const Value& x) { return numel(x.shape()) == 0; }
 
+/// any() of no elements: max and min have none to begin with, a sum has 0.
+Value any_of_none(const Node& node, const Value& x) {
+  return cast(reduce_axes(cast(x, DType::kInt64), ReduceKind::sum, node.ints("axis"), keepdims(node)), DType::kBool);
+}
+
 }  // namespace
 
 Value decompose_sum(const Node& node, Values x) { return accumulate(node, x[0], ReduceKind::sum); }
@@ -62,9 +67,11 @@ Value decompose_min(const Node& node, Values x) {
   return reduce_axes(x[0], ReduceKind::min, node.ints("axis"), keepdims(node));
 }
 Value decompose_any(const Node& node, Values x) {
+  if (count(x[0], node.ints("axis")) == 0) return any_of_none(node, x[0]);
   return reduce_axes(x[0], ReduceKind::max, node.ints("axis"), keepdims(node));
 }
 Value decompose_all(const Node& node, Values x) {
+  if (count(x[0], node.ints("axis")) == 0) return unary(Op::k_logical_not, any_of_none(node, x[0]));
   return reduce_axes(x[0], ReduceKind::min, node.ints("axis"), keepdims(node));
 }
 Value decompose_argmax(const Node& node, Values x) {
