@@ -21,6 +21,7 @@ class Lowering {
       if (!decision(id).realized || numel(graph_.node(id).type.shape) == 0) continue;
       if (absl::Status status = lower_node(id); !status.ok()) return status;
     }
+    copy_repeated_outputs();
     return std::move(out_);
   }
 
@@ -32,7 +33,7 @@ class Lowering {
     const Node& node = graph_.node(id);
     MemoryOf& memory = memory_[static_cast<std::size_t>(id)];
     const bool is_own_input = space == Buffer::kInput;
-    if (is_own_input || node.op != Op::k_input) {
+    if (is_own_input || (node.op != Op::k_input && memory.buffer < 0)) {
       memory.buffer = static_cast<BufferId>(out_.buffers.size());
       memory.strides = row_major_strides(node.type.shape);
       if (is_own_input && !graph_.layouts[argument].strides.empty()) memory.strides = graph_.layouts[argument].strides;
@@ -65,6 +66,25 @@ class Lowering {
       if (node == id) return buffer;
     }
     return memory_[static_cast<std::size_t>(id)].buffer;
+  }
+
+  /// A node that is an output more than once is copied: the copy fuses with what makes the node.
+  void copy_repeated_outputs() {
+    for (const auto& [id, buffer] : output_buffers_) {
+      const Shape& shape = graph_.node(id).type.shape;
+      const BufferId first = buffer_of(id);
+      if (buffer == first || numel(shape) == 0) continue;
+      const IndexTuple index = axis_variables(pool(), shape);
+      LoopNode loop;
+      loop.node = id;
+      loop.buffer = buffer;
+      loop.space.assign(shape.begin(), shape.end());
+      loop.element = pool().linearize(index, shape);
+      BodyBuilder body(pool());
+      loop.value = body.load(first, graph_.node(id).type.dtype, loop.element);
+      loop.body = body.take();
+      push(std::move(loop));
+    }
   }
 
   absl::Status lower_node(NodeId id) {

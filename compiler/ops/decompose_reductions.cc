@@ -66,14 +66,19 @@ Value decompose_max(const Node& node, Values x) {
 Value decompose_min(const Node& node, Values x) {
   return reduce_axes(x[0], ReduceKind::min, node.ints("axis"), keepdims(node));
 }
-Value decompose_any(const Node& node, Values x) {
-  if (count(x[0], node.ints("axis")) == 0) return any_of_none(node, x[0]);
-  return reduce_axes(x[0], ReduceKind::max, node.ints("axis"), keepdims(node));
+namespace {
+
+/// any and all: the extreme of bools; over nothing, the constant `empty`.
+Value quantified(const Node& node, const Value& x, ReduceKind kind, bool empty) {
+  if (count(x, node.ints("axis")) > 0) return reduce_axes(x, kind, node.ints("axis"), keepdims(node));
+  return broadcast_to(constant_like(x, empty ? 1 : 0), node.type.shape);
 }
-Value decompose_all(const Node& node, Values x) {
-  if (count(x[0], node.ints("axis")) == 0) return unary(Op::k_logical_not, any_of_none(node, x[0]));
-  return reduce_axes(x[0], ReduceKind::min, node.ints("axis"), keepdims(node));
-}
+
+}  // namespace
+
+Value decompose_any(const Node& node, Values x) { return quantified(node, x[0], ReduceKind::max, false); }
+Value decompose_all(const Node& node, Values x) { return quantified(node, x[0], ReduceKind::min, true); }
+
 Value decompose_argmax(const Node& node, Values x) {
   return reduce_axes(x[0], ReduceKind::argmax, node.ints("axis"), keepdims(node));
 }

@@ -4,6 +4,8 @@
 #include "runtime/session/compiler_library.h"
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <mutex>
@@ -20,12 +22,23 @@ namespace {
 
 constexpr char kFileName[] = "libtenon_compiler.so";
 
-std::string own_folder() {
-  Dl_info info;
-  if (::dladdr(reinterpret_cast<const void*>(&own_folder), &info) == 0 || info.dli_fname == nullptr) return ".";
-  const std::string file = info.dli_fname;
+std::string folder_of(const std::string& file) {
   const std::size_t slash = file.rfind('/');
   return slash == std::string::npos ? "." : file.substr(0, slash);
+}
+
+/// Where this code lies, and where the program lies: the first is a name the program was started by, of any truth, when
+/// this code is linked into the program.
+std::vector<std::string> own_folders() {
+  std::vector<std::string> folders;
+  Dl_info info;
+  if (::dladdr(reinterpret_cast<const void*>(&folder_of), &info) != 0 && info.dli_fname != nullptr) {
+    folders.push_back(folder_of(info.dli_fname));
+  }
+  char program[PATH_MAX];
+  const ssize_t length = ::readlink("/proc/self/exe", program, sizeof(program));
+  if (length > 0) folders.push_back(folder_of(std::string(program, static_cast<std::size_t>(length))));
+  return folders;
 }
 
 absl::StatusOr<TenonCompileFunction*> open_file(const std::string& path) {
@@ -38,12 +51,13 @@ absl::StatusOr<TenonCompileFunction*> open_file(const std::string& path) {
 
 absl::StatusOr<TenonCompileFunction*> open_library() {
   if (tenon_compiler_compile != nullptr) return &tenon_compiler_compile;
-  const std::string folder = own_folder();
   std::string tried;
-  for (const std::string& path : {absl::StrCat(folder, "/", kFileName), absl::StrCat(folder, "/../lib/", kFileName)}) {
-    auto entry = open_file(path);
-    if (entry.ok()) return entry;
-    absl::StrAppend(&tried, tried.empty() ? "" : "; ", entry.status().message());
+  for (const std::string& folder : own_folders()) {
+    for (const char* way : {"/", "/../lib/"}) {
+      auto entry = open_file(absl::StrCat(folder, way, kFileName));
+      if (entry.ok()) return entry;
+      absl::StrAppend(&tried, tried.empty() ? "" : "; ", entry.status().message());
+    }
   }
   return absl::UnavailableError(absl::StrCat("the compiler library cannot be opened: ", tried));
 }
