@@ -43,6 +43,11 @@ std::byte* element_at(const HostTensor& tensor, std::int64_t position);
 /// `x` broadcast to `shape` in row-major order.
 HostTensor broadcast_value(const HostTensor& x, absl::Span<const std::int64_t> shape);
 
+/// c = a * b for row-major m x k and k x n matrices: acc = fma(a, b, acc) from 0 in ascending k; half types accumulate
+/// in float32 and round once; integers wrap.
+void multiply_matrices(DType dtype, std::int64_t m, std::int64_t n, std::int64_t k, const std::byte* a,
+                       const std::byte* b, std::byte* c);
+
 void run_elementwise(const Call& call);
 void run_view(const Call& call);    ///< permute_dims, broadcast_to, slice; reshape
 void run_index(const Call& call);   ///< concat, pad, take, take_along_axis, slice_update, dynamic_slice

@@ -10,10 +10,9 @@
 namespace tenon::interpreter {
 namespace {
 
-/// Rows of the matrix product in T, accumulated in C: acc = fma(a, b, acc) from 0, in ascending k.
 template <class T>
-void multiply_matrices(std::int64_t m, std::int64_t n, std::int64_t k, const std::byte* a, const std::byte* b,
-                       std::byte* c) {
+void multiply_typed(std::int64_t m, std::int64_t n, std::int64_t k, const std::byte* a, const std::byte* b,
+                    std::byte* c) {
   using C = eval::Computed<T>;
   std::vector<C> row(static_cast<std::size_t>(n)), b_row(row.size());
   for (std::int64_t i = 0; i < m; ++i) {
@@ -36,6 +35,14 @@ void multiply_matrices(std::int64_t m, std::int64_t n, std::int64_t k, const std
 }
 
 }  // namespace
+
+void multiply_matrices(DType dtype, std::int64_t m, std::int64_t n, std::int64_t k, const std::byte* a,
+                       const std::byte* b, std::byte* c) {
+  eval::with_dtype(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (!std::is_same_v<T, bool>) multiply_typed<T>(m, n, k, a, b, c);
+  });
+}
 
 void run_reduce(const Call& call) {
   const DType dtype = call.x().type.dtype;
@@ -73,14 +80,10 @@ void run_matmul(const Call& call) {
     return broadcast_value({{x.type.dtype, own}, x.data}, shape);
   };
   const HostTensor x = matrices(call.x(), m, k), y = matrices(call.y(), k, n);
-  eval::with_dtype(call.node.type.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if constexpr (!std::is_same_v<T, bool>) {
-      for (std::int64_t i = 0; i < numel(c); ++i) {
-        multiply_matrices<T>(m, n, k, element_at(x, i * m * k), element_at(y, i * k * n), call.out_at(i * m * n));
-      }
-    }
-  });
+  for (std::int64_t i = 0; i < numel(c); ++i) {
+    multiply_matrices(call.node.type.dtype, m, n, k, element_at(x, i * m * k), element_at(y, i * k * n),
+                      call.out_at(i * m * n));
+  }
 }
 
 }  // namespace tenon::interpreter

@@ -161,21 +161,6 @@ typename Fold::Value reduce_blocks(const void* line, std::int64_t n, std::int64_
   return tree.result();
 }
 
-template <class Fold>
-void scan(const void* line, std::int64_t n, void* out) {
-  using Stored = typename Fold::Stored;
-  Tree<Fold> tree;
-  for (std::int64_t begin = 0; begin < n; begin += kScanBlock) {
-    const auto carry = tree.carry();
-    auto inside = eval::load<Stored>(line, begin);
-    for (std::int64_t i = begin;; inside = Fold::combine(inside, eval::load<Stored>(line, i))) {
-      eval::store<Stored>(out, i, begin == 0 ? inside : Fold::combine(carry, inside));
-      if (++i == std::min(begin + kScanBlock, n)) break;
-    }
-    tree.push(inside);
-  }
-}
-
 /// Calls f with the Fold of a kind over elements stored as T.
 template <class T, class F>
 void with_fold(ReduceKind kind, F f) {
@@ -247,8 +232,51 @@ void reduce_to_partials(ReduceKind kind, DType dtype, const void* line, std::int
   });
 }
 
+class RunningScan::State {
+ public:
+  virtual ~State() = default;
+  virtual void next(const void* element, void* out) = 0;
+};
+
+namespace {
+
+template <class Fold>
+class ScanState final : public RunningScan::State {
+ public:
+  void next(const void* element, void* out) override {
+    using Stored = typename Fold::Stored;
+    const auto value = eval::load<Stored>(element, 0);
+    const bool starts_block = count_ % kScanBlock == 0;
+    if (starts_block && count_ > 0) {
+      blocks_.push(inside_);
+      carry_ = blocks_.carry();
+    }
+    inside_ = starts_block ? value : Fold::combine(inside_, value);
+    eval::store<Stored>(out, 0, count_ < kScanBlock ? inside_ : Fold::combine(carry_, inside_));
+    ++count_;
+  }
+
+ private:
+  Tree<Fold> blocks_;
+  typename Fold::Value carry_{}, inside_{};
+  std::int64_t count_ = 0;
+};
+
+}  // namespace
+
+RunningScan::RunningScan(ReduceKind kind, DType dtype) {
+  with_fold(kind, dtype, [&](auto fold) { state_ = std::make_unique<ScanState<decltype(fold)>>(); });
+}
+RunningScan::~RunningScan() = default;
+RunningScan::RunningScan(RunningScan&&) noexcept = default;
+void RunningScan::next(const void* element, void* out) { state_->next(element, out); }
+
 void scan_line(ReduceKind kind, DType dtype, const void* line, std::int64_t n, void* out) {
-  with_fold(kind, dtype, [&](auto fold) { scan<decltype(fold)>(line, n, out); });
+  RunningScan scan(kind, dtype);
+  const auto size = static_cast<std::int64_t>(size_of(dtype));
+  for (std::int64_t i = 0; i < n * size; i += size) {
+    scan.next(static_cast<const char*>(line) + i, static_cast<char*>(out) + i);
+  }
 }
 
 }  // namespace tenon

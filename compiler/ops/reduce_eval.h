@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "compiler/ir/op.h"
 #include "compiler/ir/tensor_type.h"
@@ -24,7 +25,22 @@ void reduce_tree(ReduceKind kind, DType dtype, const void* line, std::int64_t n,
 /// chunks (the last may be short), to `out`. A partial without elements is the identity. Not for argmax and argmin.
 void reduce_to_partials(ReduceKind kind, DType dtype, const void* line, std::int64_t n, void* out);
 
-/// The running reduction (sum or prod, inclusive) in the scan order, to n elements at `out`.
+/// The running reduction (sum or prod, inclusive) in the scan order, one element after the other.
+class RunningScan {
+ public:
+  RunningScan(ReduceKind kind, DType dtype);
+  ~RunningScan();
+  RunningScan(RunningScan&&) noexcept;
+  /// Takes the next element and gives the reduction of all so far.
+  void next(const void* element, void* out);
+
+  class State;
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+/// The running reduction of a line, to n elements at `out`.
 void scan_line(ReduceKind kind, DType dtype, const void* line, std::int64_t n, void* out);
 
 }  // namespace tenon
