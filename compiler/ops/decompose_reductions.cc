@@ -50,11 +50,6 @@ Value finite_maximum(const Value& x, absl::Span<const std::int64_t> axes) {
 
 bool is_empty(const Value& x) { return numel(x.shape()) == 0; }
 
-/// any() of no elements: max and min have none to begin with, a sum has 0.
-Value any_of_none(const Node& node, const Value& x) {
-  return cast(reduce_axes(cast(x, DType::kInt64), ReduceKind::sum, node.ints("axis"), keepdims(node)), DType::kBool);
-}
-
 }  // namespace
 
 Value decompose_sum(const Node& node, Values x) { return accumulate(node, x[0], ReduceKind::sum); }
@@ -66,6 +61,7 @@ Value decompose_max(const Node& node, Values x) {
 Value decompose_min(const Node& node, Values x) {
   return reduce_axes(x[0], ReduceKind::min, node.ints("axis"), keepdims(node));
 }
+
 namespace {
 
 /// any and all: the extreme of bools; over nothing, the constant `empty`.

@@ -158,7 +158,9 @@ class KernelBuilder {
     Reduction reduction;
     reduction.kind = node.reduce_kind;
     reduction.dtype = open.body.dtype_of(value);
-    const bool over_sequence = group_.sequence > 1 || group_.kernel_class == KernelClass::kOuterReduction;
+    const bool over_sequence = std::any_of(group_.axes.begin(), group_.axes.end(), [&](const SpaceAxis& axis) {
+      return axis.reduced && axis.var == group_.sequence_var();
+    });
     reduction.over = over_sequence ? Reduction::kSequence : Reduction::kLanes;
     reduction.order = over_sequence ? ReduceOrder::outer : ReduceOrder::inner;
     Instr i;
