@@ -3,6 +3,7 @@
 #include "runtime/api/call.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "compiler/ir/text.h"
@@ -16,6 +17,9 @@ namespace {
 constexpr std::uint32_t kMaxDepth = 4096;
 constexpr std::uint32_t kMinDepthToFree = 64;
 constexpr std::int64_t kMaxHeldBytes = std::int64_t{2} << 30;
+
+/// No row has more operands, but those that take any number.
+constexpr std::size_t kMaxFixedOperands = 4;
 
 bool has_grown_too_large(const trace::TraceNode& node) {
   return node.depth >= kMaxDepth || (node.depth >= kMinDepthToFree && node.held_bytes >= kMaxHeldBytes);
@@ -51,10 +55,11 @@ Tensor finish(trace::NodeRef node, const Location& call_site) {
 }
 
 Tensor call(Op op, std::initializer_list<const Operand*> operands, Attrs attrs) {
-  absl::InlinedVector<trace::Argument, 4> arguments;
-  for (const Operand* operand : operands) arguments.push_back({operand->node(), operand->scalar()});
+  std::array<trace::Argument, kMaxFixedOperands> arguments;
+  std::size_t count = 0;
+  for (const Operand* operand : operands) arguments[count++] = {operand->node(), operand->scalar()};
   const Location& call_site = (*operands.begin())->call_site();
-  return finish(trace::apply(op, arguments, std::move(attrs), call_site), call_site);
+  return finish(trace::apply(op, {arguments.data(), count}, std::move(attrs), call_site), call_site);
 }
 
 Tensor call(Op op, const std::vector<Tensor>& tensors, Attrs attrs, const Location& call_site) {

@@ -20,7 +20,7 @@
 namespace tenon::trace {
 
 class TraceNode;
-void retain(TraceNode* node);
+inline void retain(TraceNode* node);
 /// Drops one reference; at the last one frees the node and, iteratively, what only it held.
 void release(TraceNode* node);
 
@@ -88,10 +88,13 @@ class TraceNode {
   bool in_flight = false;            ///< a program that will make it ready is running
 };
 
-/// A lazy node of `op`; operands must already be promoted and `type` checked. Nodes may be made and released by any
-/// thread.
-NodeRef make_node(Op op, TensorType type, absl::InlinedVector<NodeRef, 2> operands, Attrs attrs,
-                  const std::source_location& call_site);
+inline void retain(TraceNode* node) { node->references.fetch_add(1, std::memory_order_relaxed); }
+
+/// A lazy node of `op` in the making: the caller adds promoted operands, attrs and the checked type, then calls settle.
+/// Nodes may be made and released by any thread.
+NodeRef make_node(Op op, const std::source_location& call_site);
+/// Ends the making of a lazy node: sets depth and held_bytes.
+void settle(TraceNode* node);
 NodeRef make_scalar(DType dtype, std::uint64_t bits);
 NodeRef make_ready(TensorType type, device::StorageRef storage, Shape strides, std::int64_t byte_offset);
 

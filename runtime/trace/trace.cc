@@ -13,7 +13,6 @@ namespace tenon::trace {
 namespace {
 
 using Arguments = absl::Span<const Argument>;
-using Operands = absl::InlinedVector<NodeRef, 2>;
 
 /// One call under way.
 struct Call {
@@ -66,23 +65,20 @@ NodeRef bring(const Call& call, const Argument& argument, DType dtype) {
   return cast(argument.node, dtype, call.call_site);
 }
 
-Operands operands_as_given(const Call& call, Arguments arguments) {
-  Operands operands;
+void add_as_given(const Call& call, Arguments arguments, TraceNode* node) {
   for (const Argument& a : arguments) {
-    operands.push_back(a.node ? NodeRef(a.node, false) : bring(call, a, a.scalar.default_dtype()));
+    node->operands.push_back(a.node ? NodeRef(a.node, false) : bring(call, a, a.scalar.default_dtype()));
   }
-  return operands;
 }
 
-Operands promoted(const Call& call, Arguments arguments) {
+void add_promoted(const Call& call, Arguments arguments, TraceNode* node) {
   const Promotion promotion = row_of(call.op).promotion;
-  if (promotion == Promotion::none || arguments.empty()) return operands_as_given(call, arguments);
+  if (promotion == Promotion::none || arguments.empty()) return add_as_given(call, arguments, node);
   // The condition of where is not promoted with the values it picks from.
   const std::size_t first = call.op == Op::k_where ? 1 : 0;
-  Operands operands = operands_as_given(call, arguments.first(first));
+  add_as_given(call, arguments.first(first), node);
   const DType dtype = operand_dtype(call, promotion, arguments.subspan(first));
-  for (const Argument& a : arguments.subspan(first)) operands.push_back(bring(call, a, dtype));
-  return operands;
+  for (const Argument& a : arguments.subspan(first)) node->operands.push_back(bring(call, a, dtype));
 }
 
 /// Throws what the rule says, without the op's name that Error puts before it.
@@ -93,12 +89,13 @@ Operands promoted(const Call& call, Arguments arguments) {
   call.fail(std::move(message));
 }
 
-NodeRef checked_node(const Call& call, Operands operands, Attrs attrs) {
-  absl::InlinedVector<const TensorType*, 4> types;
-  for (const NodeRef& operand : operands) types.push_back(&operand->type);
-  absl::StatusOr<TensorType> type = infer(call.op, types, attrs);
+/// The type that the op's rule gives; throws what the rule finds wrong.
+TensorType checked_type(const Call& call, const TraceNode& node) {
+  absl::InlinedVector<const TensorType*, 4> types(node.operands.size());
+  for (std::size_t i = 0; i < types.size(); ++i) types[i] = &node.operands[i]->type;
+  absl::StatusOr<TensorType> type = infer(call.op, types, node.attrs);
   if (!type.ok()) fail_with(call, type.status());
-  return make_node(call.op, *std::move(type), std::move(operands), std::move(attrs), call.call_site);
+  return *std::move(type);
 }
 
 }  // namespace
@@ -121,18 +118,23 @@ NodeRef scalar_argument(DType dtype, Scalar scalar, Op op, const std::source_loc
 }
 
 NodeRef cast(TraceNode* node, DType dtype, const std::source_location& call_site) {
-  NodeRef operand(node, false);
-  if (node->type.dtype == dtype) return operand;
-  Operands operands;
-  operands.push_back(std::move(operand));
-  Attrs attrs;
-  attrs.append(static_cast<std::int64_t>(dtype));
-  return make_node(Op::k_cast, {dtype, node->type.shape}, std::move(operands), std::move(attrs), call_site);
+  if (node->type.dtype == dtype) return NodeRef(node, false);
+  NodeRef result = make_node(Op::k_cast, call_site);
+  result->operands.emplace_back(node, false);
+  result->attrs.append(static_cast<std::int64_t>(dtype));
+  result->type = {dtype, node->type.shape};
+  settle(result.get());
+  return result;
 }
 
 NodeRef apply(Op op, absl::Span<const Argument> arguments, Attrs attrs, const std::source_location& call_site) {
   const Call call{op, call_site};
-  return checked_node(call, promoted(call, arguments), std::move(attrs));
+  NodeRef node = make_node(op, call_site);
+  node->attrs = std::move(attrs);
+  add_promoted(call, arguments, node.get());
+  node->type = checked_type(call, *node);
+  settle(node.get());
+  return node;
 }
 
 }  // namespace tenon::trace
