@@ -48,7 +48,8 @@ double microseconds_since(Clock::time_point start) {
 
 /// The nodes that are still lazy, each once; waits for those that another thread is making ready.
 std::vector<TraceNode*> pending(Session& s, std::unique_lock<std::mutex>& lock, std::span<TraceNode* const> nodes) {
-  s.changed.wait(lock, [&] { return std::none_of(nodes.begin(), nodes.end(), [](TraceNode* n) { return n->in_flight; }); });
+  s.changed.wait(lock,
+                 [&] { return std::none_of(nodes.begin(), nodes.end(), [](TraceNode* n) { return n->in_flight; }); });
   std::vector<TraceNode*> wanted;
   for (TraceNode* node : nodes) {
     const bool is_lazy = node->state.load(std::memory_order_acquire) == NodeState::kLazy;
@@ -108,7 +109,8 @@ absl::Status allocate_results(Run& run) {
 absl::Status execute(const Program& program, Run& run) {
   const Clock::time_point start = Clock::now();
   std::vector<const void*> inputs;
-  for (const NodeRef& node : run.inputs) inputs.push_back(static_cast<const std::byte*>(node->storage->data) + node->byte_offset);
+  for (const NodeRef& node : run.inputs)
+    inputs.push_back(static_cast<const std::byte*>(node->storage->data) + node->byte_offset);
   std::vector<void*> outputs;
   for (const device::StorageRef& result : run.results) outputs.push_back(result->data);
   const absl::Status status = program.run({inputs, run.scalars, outputs});
@@ -133,7 +135,6 @@ std::vector<absl::InlinedVector<NodeRef, 2>> publish(Run& run, const absl::Statu
     node.storage = std::move(run.results[i]);
     dropped.push_back(std::move(node.operands));
     node.operands.clear();
-    node.depth = 0;
     node.state.store(NodeState::kReady, std::memory_order_release);
   }
   return dropped;
