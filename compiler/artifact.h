@@ -14,8 +14,8 @@ namespace tenon {
 /// A compiled program for one target. The image exports the host stub
 /// (kProgramSymbol of compiler/codegen/runtime_table.h).
 struct Artifact {
-  std::vector<std::byte> image;    ///< a stored flat image (compiler/flat_image.h)
-  std::int64_t arena_bytes = 0;    ///< scratch block that each run needs, 64-byte aligned
+  std::vector<std::byte> image;  ///< a stored flat image (compiler/flat_image.h)
+  std::int64_t arena_bytes = 0;  ///< scratch block that each run needs, 64-byte aligned
   std::int32_t num_kernels = 0;
   std::int32_t num_inputs = 0;
   std::int32_t num_outputs = 0;

@@ -2,12 +2,12 @@
 // The straight line of passes: what happens to a graph, in order, one call and one sentence each.
 #include "compiler/pipeline.h"
 
-#include "compiler/lower/record.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/loop_text.h"
 #include "compiler/ir/serialize.h"
 #include "compiler/ir/verify.h"
 #include "compiler/lower/lower.h"
+#include "compiler/lower/record.h"
 #include "compiler/ops/decompose.h"
 #include "compiler/rewrite/rewrite.h"
 #include "compiler/schedule/schedule.h"
@@ -25,7 +25,8 @@ class Stages {
 
   template <class Ir>
   absl::Status done(std::string_view name, const Ir& ir, std::size_t nodes) {
-    if (options_.log) options_.log->stages.push_back({std::string(name), static_cast<int>(nodes_), static_cast<int>(nodes)});
+    if (options_.log)
+      options_.log->stages.push_back({std::string(name), static_cast<int>(nodes_), static_cast<int>(nodes)});
     nodes_ = nodes;
     if (options_.dump) options_.dump(name, to_text(ir));
     return options_.verify ? verify(ir) : absl::OkStatus();

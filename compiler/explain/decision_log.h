@@ -30,7 +30,7 @@ struct RealizeRecord {
 struct CandidateRecord {
   int round = 0;
   std::string a, b;
-  std::string kind;  ///< "vertical" or "horizontal"
+  std::string kind;        ///< "vertical" or "horizontal"
   std::int64_t score = 0;  ///< picoseconds saved
   std::int64_t shared_bytes = 0;
   std::string verdict;  ///< "fused", "rejected", "stale"

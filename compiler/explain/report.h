@@ -17,8 +17,8 @@ struct ProgramIdentity {
 /// Stages, realize table, candidate pairs by round, kernels, memory, key.
 std::string report_text(const DecisionLog& log, const ProgramIdentity& identity);
 
-/// An object with the keys stages, realize, rounds (each: round, candidates of a, b, kind, score, shared_bytes, verdict,
-/// reason), kernels (name, class, members, read_bytes, write_bytes, tasks, phases), memory, key, environment.
+/// An object with the keys stages, realize, rounds (each: round, candidates of a, b, kind, score, shared_bytes,
+/// verdict, reason), kernels (name, class, members, read_bytes, write_bytes, tasks, phases), memory, key, environment.
 std::string report_json(const DecisionLog& log, const ProgramIdentity& identity);
 
 }  // namespace tenon

@@ -18,9 +18,18 @@ Json stages_json(const DecisionLog& log) {
 Json realize_json(const DecisionLog& log) {
   Json out = Json::array();
   for (const RealizeRecord& r : log.realize) {
-    out.push_back({{"node", r.node}, {"text", r.text}, {"realized", r.realized}, {"rule", r.rule}, {"into", r.into},
-                   {"reads", r.reads}, {"ops", r.ops}, {"users", r.users}, {"bytes_in", r.bytes_in},
-                   {"bytes_out", r.bytes_out}, {"inline_cost_ps", r.inline_cost}, {"store_cost_ps", r.store_cost}});
+    out.push_back({{"node", r.node},
+                   {"text", r.text},
+                   {"realized", r.realized},
+                   {"rule", r.rule},
+                   {"into", r.into},
+                   {"reads", r.reads},
+                   {"ops", r.ops},
+                   {"users", r.users},
+                   {"bytes_in", r.bytes_in},
+                   {"bytes_out", r.bytes_out},
+                   {"inline_cost_ps", r.inline_cost},
+                   {"store_cost_ps", r.store_cost}});
   }
   return out;
 }
@@ -31,8 +40,13 @@ Json rounds_json(const DecisionLog& log) {
     if (rounds.empty() || rounds.back()["round"] != c.round) {
       rounds.push_back({{"round", c.round}, {"candidates", Json::array()}});
     }
-    rounds.back()["candidates"].push_back({{"a", c.a}, {"b", c.b}, {"kind", c.kind}, {"score", c.score},
-                                           {"shared_bytes", c.shared_bytes}, {"verdict", c.verdict}, {"reason", c.reason}});
+    rounds.back()["candidates"].push_back({{"a", c.a},
+                                           {"b", c.b},
+                                           {"kind", c.kind},
+                                           {"score", c.score},
+                                           {"shared_bytes", c.shared_bytes},
+                                           {"verdict", c.verdict},
+                                           {"reason", c.reason}});
   }
   return rounds;
 }
@@ -40,8 +54,13 @@ Json rounds_json(const DecisionLog& log) {
 Json kernels_json(const DecisionLog& log) {
   Json out = Json::array();
   for (const KernelRecord& k : log.kernels) {
-    out.push_back({{"name", k.name}, {"class", k.kernel_class}, {"members", k.members}, {"read_bytes", k.read_bytes},
-                   {"write_bytes", k.write_bytes}, {"tasks", k.tasks}, {"phases", k.phases}});
+    out.push_back({{"name", k.name},
+                   {"class", k.kernel_class},
+                   {"members", k.members},
+                   {"read_bytes", k.read_bytes},
+                   {"write_bytes", k.write_bytes},
+                   {"tasks", k.tasks},
+                   {"phases", k.phases}});
   }
   return out;
 }
@@ -49,7 +68,10 @@ Json kernels_json(const DecisionLog& log) {
 Json memory_json(const DecisionLog& log) {
   Json values = Json::array();
   for (const MemoryRecord& m : log.memory) {
-    values.push_back({{"node", m.node}, {"offset", m.offset}, {"bytes", m.bytes}, {"first_kernel", m.first_kernel},
+    values.push_back({{"node", m.node},
+                      {"offset", m.offset},
+                      {"bytes", m.bytes},
+                      {"first_kernel", m.first_kernel},
                       {"last_kernel", m.last_kernel}});
   }
   return {{"arena_bytes", log.arena_bytes}, {"values", std::move(values)}};

@@ -24,7 +24,8 @@ class Table {
     std::string out;
     for (const auto& row : rows_) {
       std::string line = " ";
-      for (std::size_t c = 0; c < row.size(); ++c) absl::StrAppendFormat(&line, " %-*s ", static_cast<int>(widths[c]), row[c]);
+      for (std::size_t c = 0; c < row.size(); ++c)
+        absl::StrAppendFormat(&line, " %-*s ", static_cast<int>(widths[c]), row[c]);
       line.erase(line.find_last_not_of(' ') + 1);
       absl::StrAppend(&out, line, "\n");
     }
@@ -69,7 +70,8 @@ std::string candidates_text(const DecisionLog& log) {
   if (log.candidates.empty()) return "  no two kernels share a buffer\n";
   Table table({"round", "a", "b", "kind", "shared", "saves", "verdict", "reason"});
   for (const CandidateRecord& c : log.candidates) {
-    table.row({absl::StrCat(c.round), c.a, c.b, c.kind, size_text(c.shared_bytes), time_text(c.score), c.verdict, c.reason});
+    table.row(
+        {absl::StrCat(c.round), c.a, c.b, c.kind, size_text(c.shared_bytes), time_text(c.score), c.verdict, c.reason});
   }
   return table.text();
 }

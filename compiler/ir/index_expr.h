@@ -25,10 +25,10 @@ using IndexExpr = const IndexNode*;
 struct IndexTerm {
   enum Kind : std::uint8_t { kVar, kValue, kFloorDiv, kMod };
   Kind kind = kVar;
-  std::int32_t id = 0;        ///< kVar: loop variable; kValue: instruction of the body
-  IndexExpr base = nullptr;   ///< kFloorDiv, kMod
-  std::int64_t divisor = 1;   ///< kFloorDiv, kMod
-  std::int64_t lo = 0;        ///< the term's interval, ends included
+  std::int32_t id = 0;       ///< kVar: loop variable; kValue: instruction of the body
+  IndexExpr base = nullptr;  ///< kFloorDiv, kMod
+  std::int64_t divisor = 1;  ///< kFloorDiv, kMod
+  std::int64_t lo = 0;       ///< the term's interval, ends included
   std::int64_t hi = 0;
   friend bool operator==(const IndexTerm&, const IndexTerm&) = default;
 };

@@ -7,7 +7,7 @@
 namespace tenon {
 namespace {
 
-constexpr std::string_view kKinds[] = {"const", "scalar", "index", "in_range", "load", "load_local",
+constexpr std::string_view kKinds[] = {"const", "scalar", "index", "in_range",    "load",   "load_local",
                                        "apply", "random", "store", "store_local", "reduce", "scan"};
 
 std::string instr_text(const Instr& i) {
@@ -29,11 +29,13 @@ std::string phase_text(const Phase& phase) {
   std::string out = cat("  phase sequence=", phase.sequence, " lanes=", phase.lanes, "\n");
   for (std::size_t r = 0; r < phase.reductions.size(); ++r) {
     const Reduction& reduction = phase.reductions[r];
-    append(&out, cat("    r", r, " = ", name_of(reduction.kind), " ", name_of(reduction.dtype),
-                     reduction.over == Reduction::kLanes ? " over lanes" : " over sequence",
-                     reduction.tree_only ? " tree" : "", reduction.result == Reduction::kPartials ? " partials" : "", "\n"));
+    append(&out,
+           cat("    r", r, " = ", name_of(reduction.kind), " ", name_of(reduction.dtype),
+               reduction.over == Reduction::kLanes ? " over lanes" : " over sequence",
+               reduction.tree_only ? " tree" : "", reduction.result == Reduction::kPartials ? " partials" : "", "\n"));
   }
-  for (std::size_t i = 0; i < phase.body.size(); ++i) append(&out, cat("    %", i, " = ", instr_text(phase.body[i]), "\n"));
+  for (std::size_t i = 0; i < phase.body.size(); ++i)
+    append(&out, cat("    %", i, " = ", instr_text(phase.body[i]), "\n"));
   return out;
 }
 
@@ -44,7 +46,8 @@ std::string print_loops(const LoopProgram& program) {
   for (std::size_t b = 0; b < program.buffers.size(); ++b) {
     const Buffer& buffer = program.buffers[b];
     constexpr std::string_view kSpaces[] = {"input", "output", "temporary"};
-    append(&out, cat("b", b, ": ", kSpaces[buffer.space], " ", to_string(TensorType{buffer.dtype, buffer.shape}), "\n"));
+    append(&out,
+           cat("b", b, ": ", kSpaces[buffer.space], " ", to_string(TensorType{buffer.dtype, buffer.shape}), "\n"));
   }
   for (const Kernel& kernel : program.kernels) {
     append(&out, cat("kernel ", kernel.name, " ", name_of(kernel.kernel_class), " outer=[",

@@ -121,13 +121,12 @@ InstrId ValueEmitter::emit_pad(const Node& node, const IndexTuple& index, InstrI
 }
 
 IndexExpr ValueEmitter::clamped(InstrId position, std::int64_t extent, bool wrap_negative) {
-  const auto number = [&](std::int64_t v) {
-    return body_.constant(DType::kInt64, static_cast<std::uint64_t>(v));
-  };
+  const auto number = [&](std::int64_t v) { return body_.constant(DType::kInt64, static_cast<std::uint64_t>(v)); };
   InstrId p = body_.cast(position, DType::kInt64);
   if (wrap_negative) {
     const InstrId is_negative = body_.apply(Op::k_less, DType::kBool, p, number(0));
-    p = body_.apply(Op::k_where, DType::kInt64, is_negative, body_.apply(Op::k_add, DType::kInt64, p, number(extent)), p);
+    p = body_.apply(Op::k_where, DType::kInt64, is_negative, body_.apply(Op::k_add, DType::kInt64, p, number(extent)),
+                    p);
   }
   p = body_.apply(Op::k_maximum, DType::kInt64, p, number(0));
   p = body_.apply(Op::k_minimum, DType::kInt64, p, number(std::max<std::int64_t>(extent - 1, 0)));
@@ -172,7 +171,8 @@ InstrId ValueEmitter::emit_slice_update(const Node& node, const IndexTuple& inde
     const IndexExpr count = pool_.floor_div(distance, step);
     inner[i] = steps[i] < 0 ? pool_.add(pool_.multiply(count, -1), lengths[i] - 1) : count;
   }
-  const InstrId fresh = emit(node.operands[1], broadcast_index(pool_, inner, shape_of(node.operands[1])), both(mask, here));
+  const InstrId fresh =
+      emit(node.operands[1], broadcast_index(pool_, inner, shape_of(node.operands[1])), both(mask, here));
   return here < 0 ? fresh : body_.apply(Op::k_where, node.type.dtype, here, fresh, old);
 }
 

@@ -54,7 +54,8 @@ class Lowering {
       add_buffer(graph_.outputs[i], Buffer::kOutput, i);
     }
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.size()); ++id) {
-      if (decision(id).realized && memory_[static_cast<std::size_t>(id)].buffer < 0) add_buffer(id, Buffer::kTemporary, 0);
+      if (decision(id).realized && memory_[static_cast<std::size_t>(id)].buffer < 0)
+        add_buffer(id, Buffer::kTemporary, 0);
     }
     out_.num_inputs = static_cast<std::int32_t>(graph_.inputs.size());
     out_.num_outputs = static_cast<std::int32_t>(graph_.outputs.size());

@@ -18,13 +18,13 @@ namespace tenon {
 struct LoopNode {
   enum Kind : std::uint8_t { kPointwise, kReduce, kScan, kMatmul };
   Kind kind = kPointwise;
-  NodeId node = -1;                  ///< the graph node whose value it computes
-  std::vector<std::int64_t> space;   ///< extents of the loop variables 0, 1, ...
-  int reduced = -1;                  ///< kReduce, kScan: the variable that is reduced or scanned
-  Body body;                         ///< no effects: value is what to store, reduce or scan
+  NodeId node = -1;                 ///< the graph node whose value it computes
+  std::vector<std::int64_t> space;  ///< extents of the loop variables 0, 1, ...
+  int reduced = -1;                 ///< kReduce, kScan: the variable that is reduced or scanned
+  Body body;                        ///< no effects: value is what to store, reduce or scan
   InstrId value = -1;
-  BufferId buffer = -1;              ///< what it writes
-  IndexExpr element = nullptr;       ///< the element it writes, without variable `reduced` for kReduce
+  BufferId buffer = -1;         ///< what it writes
+  IndexExpr element = nullptr;  ///< the element it writes, without variable `reduced` for kReduce
   ReduceKind reduce_kind = ReduceKind::sum;
   ReduceOrder reduce_order = ReduceOrder::inner;
   MatmulNest matmul;
@@ -32,9 +32,9 @@ struct LoopNode {
 
 struct LoweredGraph {
   std::shared_ptr<IndexPool> pool = std::make_shared<IndexPool>();
-  std::vector<Buffer> buffers;    ///< inputs, outputs, then temporaries
+  std::vector<Buffer> buffers;  ///< inputs, outputs, then temporaries
   std::vector<DType> scalars;
-  std::vector<LoopNode> nodes;    ///< in topological order
+  std::vector<LoopNode> nodes;  ///< in topological order
   std::vector<RealizeDecision> decisions;
   std::int32_t num_inputs = 0, num_outputs = 0;
 };

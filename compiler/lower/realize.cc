@@ -13,7 +13,7 @@ namespace {
 constexpr int kMaxBodyOps = 100;
 constexpr int kMaxLoads = 16;
 constexpr int kMaxRecompute = 8;
-constexpr std::int64_t kSmallReduction = 8;      // shorter ones are unrolled inside their readers
+constexpr std::int64_t kSmallReduction = 8;       // shorter ones are unrolled inside their readers
 constexpr std::int64_t kPicosecondsPerByte = 83;  // 12 GB/s a core
 constexpr std::int64_t kPicosecondsPerFlop = 15;
 constexpr std::int64_t kLaunchCost = 300'000;
@@ -21,10 +21,30 @@ constexpr std::size_t kMaxPaths = 16;
 
 bool is_transcendental(Op op) {
   switch (op) {
-    case Op::k_exp: case Op::k_exp2: case Op::k_expm1: case Op::k_log: case Op::k_log2: case Op::k_log10:
-    case Op::k_log1p: case Op::k_sin: case Op::k_cos: case Op::k_tan: case Op::k_asin: case Op::k_acos:
-    case Op::k_atan: case Op::k_atan2: case Op::k_sinh: case Op::k_cosh: case Op::k_tanh: case Op::k_asinh:
-    case Op::k_acosh: case Op::k_atanh: case Op::k_erf: case Op::k_erfc: case Op::k_pow: case Op::k_cbrt:
+    case Op::k_exp:
+    case Op::k_exp2:
+    case Op::k_expm1:
+    case Op::k_log:
+    case Op::k_log2:
+    case Op::k_log10:
+    case Op::k_log1p:
+    case Op::k_sin:
+    case Op::k_cos:
+    case Op::k_tan:
+    case Op::k_asin:
+    case Op::k_acos:
+    case Op::k_atan:
+    case Op::k_atan2:
+    case Op::k_sinh:
+    case Op::k_cosh:
+    case Op::k_tanh:
+    case Op::k_asinh:
+    case Op::k_acosh:
+    case Op::k_atanh:
+    case Op::k_erf:
+    case Op::k_erfc:
+    case Op::k_pow:
+    case Op::k_cbrt:
       return true;
     default:
       return false;
@@ -37,7 +57,9 @@ int flop_weight(Op op) {
 }
 
 bool is_leaf(const Node& node) { return row_of(node.op).kind == OpKind::leaf; }
-std::int64_t bytes_of(const Node& node) { return numel(node.type.shape) * static_cast<std::int64_t>(size_of(node.type.dtype)); }
+std::int64_t bytes_of(const Node& node) {
+  return numel(node.type.shape) * static_cast<std::int64_t>(size_of(node.type.dtype));
+}
 
 template <class T>
 void merge_into(std::vector<T>& a, const std::vector<T>& b, std::size_t limit) {
@@ -101,8 +123,8 @@ class Realizer {
     IndexPool pool;
     ViewSource source = resolve_views(pool, graph_, id, axis_variables(pool, graph_.node(id).type.shape));
     const Node& base = graph_.node(source.node);
-    const bool is_strided = std::all_of(source.index.begin(), source.index.end(),
-                                        [](IndexExpr e) { return division_count(e) == 0; });
+    const bool is_strided =
+        std::all_of(source.index.begin(), source.index.end(), [](IndexExpr e) { return division_count(e) == 0; });
     if (!is_strided || base.op == Op::k_scalar || base.op == Op::k_constant) {
       decision(id).realized = true;
       decision(id).rule = "must/template operand";
@@ -128,7 +150,8 @@ class Realizer {
       const NodeId operand = node.operands[slot];
       std::vector<Path> mapped = through;
       if (!keeps_index(node, operand)) {
-        for (Path& p : mapped) p.second = absl::HashOf(p.second, node.op, node.attrs.words(), node.type.shape, slot_tag(node, slot));
+        for (Path& p : mapped)
+          p.second = absl::HashOf(p.second, node.op, node.attrs.words(), node.type.shape, slot_tag(node, slot));
         std::sort(mapped.begin(), mapped.end());
       }
       auto& into = paths_[static_cast<std::size_t>(operand)];
@@ -173,7 +196,8 @@ class Realizer {
     }
   }
 
-  void measure(const Node& node, const std::vector<NodeId>& cone, const std::vector<NodeId>& loads, RealizeDecision& d) {
+  void measure(const Node& node, const std::vector<NodeId>& cone, const std::vector<NodeId>& loads,
+               RealizeDecision& d) {
     const bool is_reduction = node.op == Op::k_reduce || node.op == Op::k_scan;
     const std::int64_t elements = numel(is_reduction ? graph_.node(node.operands[0]).type.shape : node.type.shape);
     d.reads = static_cast<int>(loads.size());

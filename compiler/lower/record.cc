@@ -12,7 +12,8 @@ namespace {
 
 std::string node_text(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
-  const std::string operands = absl::StrJoin(node.operands, ", ", [](std::string* out, NodeId o) { absl::StrAppend(out, "%", o); });
+  const std::string operands =
+      absl::StrJoin(node.operands, ", ", [](std::string* out, NodeId o) { absl::StrAppend(out, "%", o); });
   std::string op(name_of(node.op));
   if (node.op == Op::k_reduce) op = std::string(name_of(static_cast<ReduceKind>(node.value("kind"))));
   return absl::StrCat("%", id, " = ", op, "(", operands, "): ", to_string(node.type));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Decomposition of composite ops into primitives.
 //
-// One function a composite row of the op table, found by name. After the pass a graph holds primitives only; the bits of
-// a composite are those of its decomposition. Half types widen to float32 at the start and round once at the end.
+// One function a composite row of the op table, found by name. After the pass a graph holds primitives only; the bits
+// of a composite are those of its decomposition. Half types widen to float32 at the start and round once at the end.
 #pragma once
 
 #include "absl/status/statusor.h"

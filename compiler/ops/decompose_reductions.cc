@@ -87,9 +87,7 @@ Value decompose_count_nonzero(const Node& node, Values x) {
   return reduce_axes(counted, ReduceKind::sum, node.ints("axis"), keepdims(node));
 }
 
-Value decompose_mean(const Node& node, Values x) {
-  return mean_of(widen(x[0]), node.ints("axis"), keepdims(node));
-}
+Value decompose_mean(const Node& node, Values x) { return mean_of(widen(x[0]), node.ints("axis"), keepdims(node)); }
 Value decompose_var(const Node& node, Values x) {
   return variance_of(widen(x[0]), node.ints("axis"), keepdims(node), node.value("correction"));
 }

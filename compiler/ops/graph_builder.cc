@@ -114,7 +114,7 @@ Value reduce_axes(const Value& x, ReduceKind kind, absl::Span<const std::int64_t
     return std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(i)) != axes.end();
   };
   const bool is_arg = kind == ReduceKind::argmax || kind == ReduceKind::argmin;
-  Shape result, merged;              // merged: runs of reduced axes as one, no length 1
+  Shape result, merged;  // merged: runs of reduced axes as one, no length 1
   std::vector<bool> merged_reduced;
   for (std::size_t i = 0; i < x.shape().size(); ++i) {
     const std::int64_t extent = x.shape()[i];

@@ -67,9 +67,9 @@ Value widen(const Value& x);
 /// Index along an axis of a shape, as int64.
 Value index_along(GraphBuilder* builder, absl::Span<const std::int64_t> shape, int axis);
 
-/// Several axes reduced in the canonical order (decisions.md, 6), in the dtype of x: axes of length 1 drop out, adjacent
-/// ones merge, the innermost run goes by the inner order if nothing follows it, the others by the outer order, inside
-/// first. Result without the axes, or with length 1 in their places.
+/// Several axes reduced in the canonical order (decisions.md, 6), in the dtype of x: axes of length 1 drop out,
+/// adjacent ones merge, the innermost run goes by the inner order if nothing follows it, the others by the outer order,
+/// inside first. Result without the axes, or with length 1 in their places.
 Value reduce_axes(const Value& x, ReduceKind kind, absl::Span<const std::int64_t> axes, bool keepdims);
 
 }  // namespace tenon

@@ -94,10 +94,9 @@ NodeId fold_constants(const Site& s) {
   return s.builder.append_copy(constant, {});
 }
 
-constexpr NodeId (*kRules[])(const Site&) = {same_view,    same_cast,
-                                             whole_slice,  identity_permutation,
-                                             view_of_view, permutation_of_permutation,
-                                             slice_of_slice, fold_constants};
+constexpr NodeId (*kRules[])(const Site&) = {
+    same_view,      same_cast,     whole_slice, identity_permutation, view_of_view, permutation_of_permutation,
+    slice_of_slice, fold_constants};
 
 struct NodeKey {
   Op op;

@@ -53,7 +53,8 @@ class KernelBuilder {
   }
 
   void assign_times() {
-    for (std::size_t m = 0; m < group_.members.size(); ++m) writers_[group_.members[m].write.buffer] = static_cast<int>(m);
+    for (std::size_t m = 0; m < group_.members.size(); ++m)
+      writers_[group_.members[m].write.buffer] = static_cast<int>(m);
     for (const Member& member : group_.members) {
       int time = member.is_row ? -1 : 0;
       for (const Access& read : member.reads) {
@@ -111,9 +112,8 @@ class KernelBuilder {
     const Member& member = group_.members[index];
     const LoopNode& node = node_of(member);
     OpenPhase& open = phase_at(times_[index]);
-    const auto image = open.body.splice(node.body, member.vars, [&](const Instr& i) {
-      return i.kind == Instr::kLoad ? redirect(open, i) : -1;
-    });
+    const auto image = open.body.splice(
+        node.body, member.vars, [&](const Instr& i) { return i.kind == Instr::kLoad ? redirect(open, i) : -1; });
     InstrId value = image[static_cast<std::size_t>(node.value)];
     if (node.kind == LoopNode::kReduce) return place_reduction(index, open, value);
     if (node.kind == LoopNode::kScan) value = place_scan(node, member, open, value);
@@ -227,14 +227,16 @@ Instr reduce_into(InstrId value, std::int32_t local, DType dtype) {
 
 /// Splits an inner sum or product: parts of aligned chunks leave 256 partials each; the finish merges them by the tree
 /// and then the partials of one row halves first.
-std::vector<Kernel> split_inner(const LoweredGraph& lowered, Kernel whole, BufferId result, std::vector<Buffer>& buffers) {
+std::vector<Kernel> split_inner(const LoweredGraph& lowered, Kernel whole, BufferId result,
+                                std::vector<Buffer>& buffers) {
   constexpr std::int64_t kParts = 64;
   IndexPool& pool = *lowered.pool;
   Reduction& reduction = whole.phases[0].reductions[0];
   const std::int64_t chunk = kInnerChunk * blocks_a_part((whole.lanes + kInnerChunk - 1) / kInnerChunk, kParts);
   const std::int64_t parts = (whole.lanes + chunk - 1) / chunk;
   const std::int64_t rows = whole.outer_count();
-  const BufferId partials = add_partials(buffers, reduction.dtype, {rows, parts, kInnerPartials}, buffers[static_cast<std::size_t>(result)].node);
+  const BufferId partials = add_partials(buffers, reduction.dtype, {rows, parts, kInnerPartials},
+                                         buffers[static_cast<std::size_t>(result)].node);
   Kernel finish;
   finish.kernel_class = KernelClass::kInnerReduction;
   finish.outer = {rows};
@@ -269,7 +271,8 @@ std::vector<Kernel> split_inner(const LoweredGraph& lowered, Kernel whole, Buffe
 }
 
 /// Splits an outer sum or product along its rows into parts of aligned blocks of 64.
-std::vector<Kernel> split_outer(const LoweredGraph& lowered, Kernel whole, BufferId result, std::vector<Buffer>& buffers) {
+std::vector<Kernel> split_outer(const LoweredGraph& lowered, Kernel whole, BufferId result,
+                                std::vector<Buffer>& buffers) {
   constexpr std::int64_t kParts = 64;
   IndexPool& pool = *lowered.pool;
   const Reduction reduction = whole.phases[0].reductions[0];
@@ -277,7 +280,8 @@ std::vector<Kernel> split_outer(const LoweredGraph& lowered, Kernel whole, Buffe
   const std::int64_t a_part = kOuterBlock * blocks_a_part((rows + kOuterBlock - 1) / kOuterBlock, kParts);
   const std::int64_t parts = (rows + a_part - 1) / a_part;
   const std::int64_t outer = whole.outer_count(), lanes = whole.lanes;
-  const BufferId partials = add_partials(buffers, reduction.dtype, {outer, parts, lanes}, buffers[static_cast<std::size_t>(result)].node);
+  const BufferId partials =
+      add_partials(buffers, reduction.dtype, {outer, parts, lanes}, buffers[static_cast<std::size_t>(result)].node);
   const auto outer_rank = static_cast<std::int32_t>(whole.outer.size());
   // The part becomes the last outer variable; the sequence and lane variables move up by one.
   const IndexExpr part = pool.var(outer_rank, parts);
@@ -301,8 +305,8 @@ std::vector<Kernel> split_outer(const LoweredGraph& lowered, Kernel whole, Buffe
   first.phases[0].reductions = {reduction};
   first.phases[0].body = body.take();
   const IndexExpr position = pool.linearize(outer_vars, whole.outer);
-  const IndexExpr slot = pool.add(pool.multiply(pool.add(pool.multiply(position, parts), part), lanes),
-                                  pool.var(outer_rank + 2, lanes));
+  const IndexExpr slot =
+      pool.add(pool.multiply(pool.add(pool.multiply(position, parts), part), lanes), pool.var(outer_rank + 2, lanes));
   store.store(partials, reduction.dtype, slot, store.load_local(0, reduction.dtype));
   first.phases[1].body = store.take();
   Kernel finish;

@@ -7,8 +7,8 @@
 namespace tenon {
 namespace {
 
-constexpr std::int64_t kLaunch = 300'000;          // 0.3 us to start a kernel
-constexpr std::int64_t kPicosecondsPerByte = 83;   // 12 GB/s a core
+constexpr std::int64_t kLaunch = 300'000;         // 0.3 us to start a kernel
+constexpr std::int64_t kPicosecondsPerByte = 83;  // 12 GB/s a core
 
 std::int64_t bytes_of(const Buffer& buffer) {
   return numel(buffer.shape) * static_cast<std::int64_t>(size_of(buffer.dtype));
@@ -22,7 +22,8 @@ bool is_stored(const LoweredGraph& lowered, const Dependencies& dependencies, Bu
   return std::any_of(readers.begin(), readers.end(), [&](int r) { return r != self && r != other; });
 }
 
-Traffic traffic_of(const LoweredGraph& lowered, const Dependencies& dependencies, const Group& group, int self, int other) {
+Traffic traffic_of(const LoweredGraph& lowered, const Dependencies& dependencies, const Group& group, int self,
+                   int other) {
   Traffic traffic;
   std::vector<BufferId> written, read;
   for (const Member& m : group.members) {

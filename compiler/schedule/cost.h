@@ -14,7 +14,8 @@ struct Traffic {
 };
 
 /// Whether a value must be stored: it is an output, or a group other than `self` reads it.
-bool is_stored(const LoweredGraph& lowered, const Dependencies& dependencies, BufferId buffer, int self, int other = -1);
+bool is_stored(const LoweredGraph& lowered, const Dependencies& dependencies, BufferId buffer, int self,
+               int other = -1);
 
 /// Traffic of `group`; values read only by groups `self` and `other` are not stored.
 Traffic traffic_of(const LoweredGraph& lowered, const Dependencies& dependencies, const Group& group, int self,

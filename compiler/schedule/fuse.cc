@@ -13,8 +13,8 @@
 namespace tenon {
 namespace {
 
-constexpr std::size_t kWindow = 64;       // readers of one buffer that are paired with one another
-constexpr int kMaxDistance = 64;          // of horizontal pairs, in nodes
+constexpr std::size_t kWindow = 64;  // readers of one buffer that are paired with one another
+constexpr int kMaxDistance = 64;     // of horizontal pairs, in nodes
 constexpr std::int64_t kMinSharedBytes = 10;
 
 struct Candidate {
@@ -62,7 +62,9 @@ class Search {
     absl::flat_hash_set<std::pair<int, int>> seen;
     const auto add = [&](int a, int b) {
       if (a == b) return;
-      if (groups_[static_cast<std::size_t>(a)].members.front().node > groups_[static_cast<std::size_t>(b)].members.front().node) std::swap(a, b);
+      if (groups_[static_cast<std::size_t>(a)].members.front().node >
+          groups_[static_cast<std::size_t>(b)].members.front().node)
+        std::swap(a, b);
       if (seen.emplace(a, b).second) out.emplace_back(a, b);
     };
     for (std::size_t buffer = 0; buffer < lowered_.buffers.size(); ++buffer) {

@@ -8,9 +8,8 @@ namespace tenon {
 namespace {
 
 void add_read(std::vector<Access>& reads, Access read) {
-  const bool known = std::any_of(reads.begin(), reads.end(), [&](const Access& r) {
-    return r.buffer == read.buffer && r.index == read.index;
-  });
+  const bool known = std::any_of(reads.begin(), reads.end(),
+                                 [&](const Access& r) { return r.buffer == read.buffer && r.index == read.index; });
   if (!known) reads.push_back(read);
 }
 
@@ -105,7 +104,8 @@ Group group_of(const LoweredGraph& lowered, int index) {
 std::optional<Group> reindex(const LoweredGraph& lowered, const Group& other, const Group& target, bool level_row) {
   IndexPool& pool = *lowered.pool;
   const bool same_kind = other.has_reduction() && target.has_reduction();
-  if (same_kind && (other.kernel_class != target.kernel_class || other.sequence != target.sequence)) return std::nullopt;
+  if (same_kind && (other.kernel_class != target.kernel_class || other.sequence != target.sequence))
+    return std::nullopt;
   if (other.has_reduction() && !target.has_reduction()) return std::nullopt;
   // The axes that are matched by position; reduction axes are matched with each other.
   const bool rows_only = same_kind || level_row;

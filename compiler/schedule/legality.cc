@@ -69,7 +69,8 @@ Verdict limits(const Pair& p) {
   return over("loads", loads, kMaxLoads);
 }
 
-constexpr Verdict (*kRows[])(const Pair&) = {same_node, template_role, split_reduction, scan_class, limits, path_between};
+constexpr Verdict (*kRows[])(const Pair&) = {same_node,  template_role, split_reduction,
+                                             scan_class, limits,        path_between};
 
 const Member* writer_of(const Group& group, BufferId buffer) {
   for (const Member& m : group.members) {
@@ -86,10 +87,11 @@ Verdict matching_accesses(const LoweredGraph& lowered, const Group& producer, co
       if (!writer) continue;
       if (is_indirect(read.index)) return Refusal{"INDIRECT", absl::StrCat("reads at ", to_string(read.index))};
       if (read.index != writer->write.index) {
-        return Refusal{"INDEX_MISMATCH",
-                       absl::StrCat("written at ", to_string(writer->write.index), ", read at ", to_string(read.index))};
+        return Refusal{"INDEX_MISMATCH", absl::StrCat("written at ", to_string(writer->write.index), ", read at ",
+                                                      to_string(read.index))};
       }
-      const bool is_result = lowered.nodes[static_cast<std::size_t>(writer->node)].kind == LoopNode::kReduce || writer->is_row;
+      const bool is_result =
+          lowered.nodes[static_cast<std::size_t>(writer->node)].kind == LoopNode::kReduce || writer->is_row;
       if (is_result && !reader.is_row && consumer.kernel_class == KernelClass::kOuterReduction) {
         return Refusal{"CLASS_REFUSED", "an outer reduction's result is used along the reduced axis"};
       }

@@ -3,6 +3,7 @@
 #include "compiler/schedule/memory_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tenon {
 namespace {
@@ -38,14 +39,16 @@ std::vector<Interval> live_intervals(const LoopProgram& program) {
   for (std::size_t k = 0; k < program.kernels.size(); ++k) {
     for (BufferId b : buffers_of(program.kernels[k])) {
       Interval& interval = intervals[static_cast<std::size_t>(b)];
-      if (interval.buffer < 0) interval = {b, static_cast<int>(k), static_cast<int>(k), bytes_of(program.buffers[static_cast<std::size_t>(b)])};
+      if (interval.buffer < 0)
+        interval = {b, static_cast<int>(k), static_cast<int>(k),
+                    bytes_of(program.buffers[static_cast<std::size_t>(b)])};
       interval.last = static_cast<int>(k);
     }
   }
   std::erase_if(intervals, [&](const Interval& i) {
     return i.buffer < 0 || program.buffers[static_cast<std::size_t>(i.buffer)].space != Buffer::kTemporary;
   });
-  std::stable_sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) { return a.first < b.first; });
+  std::ranges::sort(intervals, {}, [](const Interval& i) { return std::pair(i.first, i.buffer); });
   return intervals;
 }
 

@@ -22,7 +22,8 @@ std::string kernel_name(const Graph& graph, const LoweredGraph& lowered, const G
     const NodeId node = lowered.nodes[static_cast<std::size_t>(group.members[m].node)].node;
     const Node& n = graph.node(node);
     const bool is_reduce = n.op == Op::k_reduce || n.op == Op::k_scan;
-    absl::StrAppend(&name, "_", std::string(is_reduce ? name_of(static_cast<ReduceKind>(n.value("kind"))) : name_of(n.op)));
+    absl::StrAppend(&name, "_",
+                    std::string(is_reduce ? name_of(static_cast<ReduceKind>(n.value("kind"))) : name_of(n.op)));
   }
   return name;
 }

@@ -12,7 +12,8 @@ using trace::NodeState;
 using trace::TraceNode;
 
 InputLayout layout_of(const TraceNode& node) {
-  const auto address = reinterpret_cast<std::uintptr_t>(node.storage->data) + static_cast<std::uintptr_t>(node.byte_offset);
+  const auto address =
+      reinterpret_cast<std::uintptr_t>(node.storage->data) + static_cast<std::uintptr_t>(node.byte_offset);
   return {node.strides, address % 64 == 0};
 }
 

@@ -19,11 +19,11 @@ namespace tenon::session {
 
 /// A traced program, ready to be looked up and run. Pointers are borrowed from the wanted nodes.
 struct TracedProgram {
-  absl::Span<const std::byte> key_bytes;          ///< valid until the canonicaliser's next use
-  std::vector<trace::TraceNode*> inputs;          ///< ready nodes, in argument order
-  std::vector<std::uint64_t> scalars;             ///< 8 bytes each, in argument order
-  std::vector<trace::TraceNode*> outputs;         ///< lazy nodes to be made ready
-  trace::TraceNode* waits_for = nullptr;          ///< a node inside that another program is making ready: walk again then
+  absl::Span<const std::byte> key_bytes;   ///< valid until the canonicaliser's next use
+  std::vector<trace::TraceNode*> inputs;   ///< ready nodes, in argument order
+  std::vector<std::uint64_t> scalars;      ///< 8 bytes each, in argument order
+  std::vector<trace::TraceNode*> outputs;  ///< lazy nodes to be made ready
+  trace::TraceNode* waits_for = nullptr;   ///< a node inside that another program is making ready: walk again then
 };
 
 /// Reusable scratch of the walk. All calls under the session's lock.

@@ -32,7 +32,8 @@ bool is_wanted(std::string_view stage) {
 void write(std::string_view stage, std::string_view text) {
   static std::atomic<int> number{0};
   if (options().dump_dir.empty()) {
-    std::fprintf(stderr, "# %.*s\n%.*s\n", static_cast<int>(stage.size()), stage.data(), static_cast<int>(text.size()), text.data());
+    std::fprintf(stderr, "# %.*s\n%.*s\n", static_cast<int>(stage.size()), stage.data(), static_cast<int>(text.size()),
+                 text.data());
     return;
   }
   const std::string path = absl::StrCat(options().dump_dir, "/", getpid(), "_", number++, ".", std::string(stage));
@@ -61,7 +62,8 @@ void dump_code(absl::Span<const std::byte> key_bytes) {
   absl::StatusOr<LoopProgram> program = build_loops(*graph, {});
   if (!program.ok()) return;
   const std::vector<std::byte> kernels = encode_loop_program(*program);
-  for (const auto& [wanted, stage, emit] : {std::tuple(llvm, "llvm", kTenonEmitLlvm), std::tuple(assembly, "asm", kTenonEmitAssembly)}) {
+  for (const auto& [wanted, stage, emit] :
+       {std::tuple(llvm, "llvm", kTenonEmitLlvm), std::tuple(assembly, "asm", kTenonEmitAssembly)}) {
     if (!wanted) continue;
     const auto text = compile_kernels(kernels, device::runnable_targets().front(), emit);
     if (text.ok()) write(stage, std::string_view(reinterpret_cast<const char*>(text->data()), text->size()));

@@ -47,9 +47,7 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::interpreted(Graph graph)
   return program;
 }
 
-std::size_t Program::held_bytes() const {
-  return image_ ? image_->mapped_bytes() : graph_.size() * sizeof(Node);
-}
+std::size_t Program::held_bytes() const { return image_ ? image_->mapped_bytes() : graph_.size() * sizeof(Node); }
 
 absl::Status Program::run(const RunArguments& arguments) const {
   return image_ ? run_compiled(arguments) : run_interpreted(arguments);
@@ -59,12 +57,13 @@ absl::Status Program::run_compiled(const RunArguments& arguments) const {
   device::StorageRef arena;
   if (arena_bytes_ > 0) {
     arena = device::allocate(static_cast<std::size_t>(arena_bytes_));
-    if (!arena) return absl::ResourceExhaustedError(absl::StrCat("no memory for ", arena_bytes_, " bytes of temporaries"));
+    if (!arena)
+      return absl::ResourceExhaustedError(absl::StrCat("no memory for ", arena_bytes_, " bytes of temporaries"));
   }
   const device::DefaultFloatMode mode;
   auto* stub = reinterpret_cast<ProgramFunction*>(stub_);
-  const std::int32_t failed = stub(&runtime_table(), const_cast<void* const*>(arguments.inputs.data()), arguments.outputs.data(),
-                                   arguments.scalars.data(), arena ? arena->data : nullptr);
+  const std::int32_t failed = stub(&runtime_table(), const_cast<void* const*>(arguments.inputs.data()),
+                                   arguments.outputs.data(), arguments.scalars.data(), arena ? arena->data : nullptr);
   return failed == 0 ? absl::OkStatus() : absl::ResourceExhaustedError("no memory for a kernel's scratch block");
 }
 

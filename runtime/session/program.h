@@ -16,7 +16,7 @@ namespace tenon::session {
 
 /// Where a run finds its data. Outputs are row-major blocks, 64-byte aligned.
 struct RunArguments {
-  std::span<const void* const> inputs;   ///< element [0, ..., 0] of each
+  std::span<const void* const> inputs;  ///< element [0, ..., 0] of each
   std::span<const std::uint64_t> scalars;
   std::span<void* const> outputs;
 };

@@ -25,11 +25,11 @@ Counters counters();
 
 /// A traced program with what it would be run on.
 struct CapturedProgram {
-  std::vector<std::byte> key_bytes;            ///< empty when every node is ready
+  std::vector<std::byte> key_bytes;  ///< empty when every node is ready
   std::vector<device::StorageRef> inputs;
-  std::vector<std::int64_t> input_offsets;     ///< bytes to element [0, ..., 0]
+  std::vector<std::int64_t> input_offsets;  ///< bytes to element [0, ..., 0]
   std::vector<std::uint64_t> scalars;
-  std::vector<TensorType> outputs;             ///< of the nodes that are not ready, in their order
+  std::vector<TensorType> outputs;  ///< of the nodes that are not ready, in their order
 };
 
 /// The program that would make `nodes` ready, without running it.

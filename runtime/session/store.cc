@@ -71,7 +71,8 @@ ProgramStore::ProgramStore() : root_(cache_root()), memory_(kMaxProgramBytes) {
   disk_ = cache::DiskStore::open(cache::posix_file_system(), root_, root_.empty() ? cache::Mode::kOff : disk_mode(),
                                  static_cast<std::uint64_t>(options().cache_max_size));
   if (root_.empty() && disk_mode() != cache::Mode::kOff) {
-    warn_once("cache", "no folder for the disk cache (HOME and TENON_CACHE_DIR are unset); programs are kept in memory only");
+    warn_once("cache",
+              "no folder for the disk cache (HOME and TENON_CACHE_DIR are unset); programs are kept in memory only");
   } else if (!disk_->status().empty()) {
     warn_once("cache", disk_->status());
   }
@@ -141,7 +142,8 @@ std::shared_ptr<const Program> ProgramStore::load_from_disk(const cache::EntryKe
 absl::StatusOr<std::shared_ptr<const Program>> ProgramStore::compile_and_publish(absl::Span<const std::byte> key_bytes,
                                                                                  const cache::EntryKey& key) {
   if (options().compile == "forbid") {
-    return absl::FailedPreconditionError(absl::StrCat("program ", key.graph.hex(), " is not cached, and TENON_COMPILE=forbid"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("program ", key.graph.hex(), " is not cached, and TENON_COMPILE=forbid"));
   }
   if (absl::Status opened = open_compiler(); !opened.ok()) {
     warn_once("compiler", absl::StrCat(opened.message(), "; programs are interpreted"));

@@ -61,5 +61,4 @@ std::string environment_text();
 /// The folder of the disk cache by TENON_CACHE_DIR, XDG_CACHE_HOME, HOME; empty when there is none.
 std::string cache_root();
 
-
 }  // namespace tenon::session

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tenon cache and doctor: what is on disk, and what this machine can do.
-#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
-
 #include <nlohmann/json.hpp>
 
 #include "compiler/build_id.h"
@@ -29,7 +28,8 @@ DiskUse measure(const std::string& root) {
   for (fs::directory_iterator it(fs::path(root) / "v1", error), end; !error && it != end; it.increment(error)) {
     use.environments += it->is_directory(error) ? 1 : 0;
   }
-  for (fs::recursive_directory_iterator it(fs::path(root) / "v1", error), end; !error && it != end; it.increment(error)) {
+  for (fs::recursive_directory_iterator it(fs::path(root) / "v1", error), end; !error && it != end;
+       it.increment(error)) {
     if (it->path().extension() != ".tenon") continue;
     ++use.entries;
     use.bytes += it->file_size(error);
@@ -48,7 +48,10 @@ int cache_command(const Arguments& arguments) {
   }
   if (arguments.positional.size() != 1 || what != "stats") return fail_input("usage: tenon cache path|stats [--json]");
   const DiskUse use = measure(root);
-  nlohmann::ordered_json out = {{"path", root}, {"entries", use.entries}, {"bytes", use.bytes}, {"max_bytes", options().cache_max_size},
+  nlohmann::ordered_json out = {{"path", root},
+                                {"entries", use.entries},
+                                {"bytes", use.bytes},
+                                {"max_bytes", options().cache_max_size},
                                 {"environments", use.environments}};
   if (arguments.has("json")) {
     std::cout << out.dump() << "\n";
@@ -63,15 +66,19 @@ int cache_command(const Arguments& arguments) {
 int doctor_command(const Arguments&) {
   const auto& targets = device::runnable_targets();
   std::cout << "build     " << build_id() << "\n";
-  std::cout << "target    " << (targets.empty() ? "none: this processor lacks x86-64-v3, programs are interpreted" : targets.front().cpu + " " + targets.front().features) << "\n";
+  if (targets.empty()) {
+    std::cout << "target    none: this processor lacks x86-64-v3, programs are interpreted\n";
+  } else {
+    std::cout << "target    " << targets.front().cpu << " " << targets.front().features << "\n";
+  }
   std::cout << "threads   " << device::num_threads() << "\n";
   const absl::Status compiler = session::open_compiler();
   std::cout << "compiler  " << (compiler.ok() ? "opens" : std::string(compiler.message())) << "\n";
   const std::string root = session::cache_root();
   session::ProgramStore store;
-  std::cout << "cache     " << (root.empty() ? "none" : root) << (store.disk_status().empty() ? "" : ": " + store.disk_status()) << "\n";
+  std::cout << "cache     " << (root.empty() ? "none" : root) << " " << store.disk_status() << "\n";
   for (const OptionRow& row : describe(options())) {
-    if (row.value != row.default_value && !(row.value == "2147483648")) std::cout << "setting   " << row.variable << "=" << row.value << "\n";
+    if (std::getenv(row.variable)) std::cout << "setting   " << row.variable << "=" << row.value << "\n";
   }
   return compiler.ok() ? kOk : kCheckFailed;
 }

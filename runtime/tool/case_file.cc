@@ -5,9 +5,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <stdexcept>
-
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "absl/strings/str_cat.h"
 #include "compiler/ir/graph.h"
@@ -68,7 +67,8 @@ void append_elements(const Json& j, const TensorType& type, std::size_t axis, st
     out.insert(out.end(), bytes, bytes + size_of(type.dtype));
     return;
   }
-  if (!j.is_array() || static_cast<std::int64_t>(j.size()) != type.shape[axis]) fail("data does not have the shape " + to_string(type.shape));
+  if (!j.is_array() || static_cast<std::int64_t>(j.size()) != type.shape[axis])
+    fail("data does not have the shape " + to_string(type.shape));
   for (const Json& part : j) append_elements(part, type, axis + 1, out);
 }
 

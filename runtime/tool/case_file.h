@@ -26,10 +26,10 @@ using CaseArgument = std::variant<std::string, Number>;
 
 struct CaseAttribute {
   std::string name;
-  std::vector<std::int64_t> ints;           ///< a list, or one value
+  std::vector<std::int64_t> ints;                               ///< a list, or one value
   std::vector<std::vector<std::optional<std::int64_t>>> lists;  ///< pad_width, slices
-  std::string text;                         ///< dtype, mode, approximate
-  std::optional<Number> number;             ///< value, min, max, start, stop, step, epsilon
+  std::string text;                                             ///< dtype, mode, approximate
+  std::optional<Number> number;                                 ///< value, min, max, start, stop, step, epsilon
   bool is_list = false, is_null = false;
 };
 

@@ -26,7 +26,7 @@ struct Arguments {
 
 struct Command {
   const char* name;
-  const char* usage;   ///< what follows the name
+  const char* usage;  ///< what follows the name
   const char* summary;
   /// Flags that it knows; those that end in '=' take a value.
   std::vector<std::string> flags;

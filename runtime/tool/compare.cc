@@ -14,7 +14,8 @@ namespace {
 
 std::uint64_t bits_at(DType dtype, const void* data, std::int64_t i) {
   std::uint64_t bits = 0;
-  std::memcpy(&bits, static_cast<const std::byte*>(data) + static_cast<std::size_t>(i) * size_of(dtype), size_of(dtype));
+  std::memcpy(&bits, static_cast<const std::byte*>(data) + static_cast<std::size_t>(i) * size_of(dtype),
+              size_of(dtype));
   return bits;
 }
 
@@ -71,7 +72,8 @@ std::string difference(const CaseOutput& want, const TensorType& type, const voi
   for (std::int64_t i = 0; i < numel(type.shape); ++i) {
     const std::uint64_t a = bits_at(type.dtype, got, i), b = bits_at(type.dtype, want.want.data.data(), i);
     const bool ok = is_float(type.dtype) ? is_within(want, type.dtype, a, b) : a == b;
-    if (!ok) return absl::StrCat("element ", i, " is ", value_text(type.dtype, a), ", wanted ", value_text(type.dtype, b));
+    if (!ok)
+      return absl::StrCat("element ", i, " is ", value_text(type.dtype, a), ", wanted ", value_text(type.dtype, b));
   }
   return "";
 }
@@ -80,7 +82,8 @@ bool same_bits(const TensorType& type, const void* a, const void* b) {
   for (std::int64_t i = 0; i < numel(type.shape); ++i) {
     const std::uint64_t x = bits_at(type.dtype, a, i), y = bits_at(type.dtype, b, i);
     if (x == y) continue;
-    const bool both_nan = is_float(type.dtype) && std::isnan(float_value(type.dtype, x)) && std::isnan(float_value(type.dtype, y));
+    const bool both_nan =
+        is_float(type.dtype) && std::isnan(float_value(type.dtype, x)) && std::isnan(float_value(type.dtype, y));
     if (!both_nan) return false;
   }
   return true;

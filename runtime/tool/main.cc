@@ -11,8 +11,11 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
       {"run", "PROG [--stats]", "run a program and print its outputs", {"stats", "quiet"}, run_command},
       {"explain", "PROG [--json]", "show every decision of its compilation", {"json"}, explain_command},
-      {"check", "FILE.json... [--mode whole|forced|outputs|cached] [--device cpu] [--only ID] [-v] [--reasons]",
-       "run cases and compare with their expected results", {"mode=", "device=", "only=", "v", "reasons"}, check_command},
+      {"check",
+       "FILE.json... [--mode whole|forced|outputs|cached] [--device cpu] [--only ID] [-v] [--reasons]",
+       "run cases and compare with their expected results",
+       {"mode=", "device=", "only=", "v", "reasons"},
+       check_command},
       {"compile", "PROG --emit graph|loops|llvm|asm", "print a stage of its compilation", {"emit="}, compile_command},
       {"cache", "path|stats", "where the disk cache is, and what is in it", {"json"}, cache_command},
       {"doctor", "", "what this machine and installation can do", {}, doctor_command},
@@ -65,7 +68,8 @@ int dispatch(const Command& command, const std::vector<std::string>& words) {
     const std::string name(word.substr(0, equals));
     const int kind = flag_kind(command, name);
     const bool has_value = equals != std::string_view::npos;
-    if (kind == 0 || (kind == 1 && has_value)) return fail_input(std::string(command.name) + " does not know " + words[i]);
+    if (kind == 0 || (kind == 1 && has_value))
+      return fail_input(std::string(command.name) + " does not know " + words[i]);
     if (kind == 2 && !has_value && i + 1 == words.size()) return fail_input(words[i] + " needs a value");
     arguments.flags[name] = kind == 1 ? "" : has_value ? std::string(word.substr(equals + 1)) : words[++i];
   }

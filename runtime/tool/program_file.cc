@@ -70,7 +70,8 @@ absl::Status read_input(const Node& node, const std::string& path, LoadedProgram
   if (!array.ok()) return array.status();
   const trace::TraceNode& value = *internal::Access::node(*array);
   if (!(value.type == node.type)) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": holds ", to_string(value.type), ", the program wants ", to_string(node.type)));
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": holds ", to_string(value.type), ", the program wants ", to_string(node.type)));
   }
   out.inputs.push_back(value.storage);
   out.input_offsets.push_back(value.byte_offset);

@@ -15,9 +15,9 @@
 namespace tenon::tool {
 
 struct LoadedProgram {
-  std::vector<std::byte> key_bytes;                ///< its canonical bytes
-  std::vector<device::StorageRef> inputs;          ///< row-major unless the layout has strides
-  std::vector<std::int64_t> input_offsets;         ///< bytes from the block to element [0, ..., 0]
+  std::vector<std::byte> key_bytes;         ///< its canonical bytes
+  std::vector<device::StorageRef> inputs;   ///< row-major unless the layout has strides
+  std::vector<std::int64_t> input_offsets;  ///< bytes from the block to element [0, ..., 0]
   std::vector<std::uint64_t> scalars;
   std::vector<TensorType> outputs;
   std::vector<std::string> output_names;

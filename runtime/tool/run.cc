@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstdio>
 #include <iostream>
-
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
@@ -28,7 +27,8 @@ double milliseconds_since(Clock::time_point start) {
 }
 
 absl::StatusOr<LoadedProgram> load_one(const Arguments& arguments) {
-  if (arguments.positional.size() != 1) return absl::InvalidArgumentError("give one program: a .tir file or FILE.json#ID");
+  if (arguments.positional.size() != 1)
+    return absl::InvalidArgumentError("give one program: a .tir file or FILE.json#ID");
   return load_program(arguments.positional[0]);
 }
 
@@ -81,7 +81,9 @@ int run_command(const Arguments& arguments) {
   absl::StatusOr<std::vector<device::StorageRef>> results = execute(*program, &run_ms);
   if (!results.ok()) return fail(results.status());
   for (std::size_t i = 0; i < results->size() && !arguments.has("quiet"); ++i) {
-    std::cout << program->output_names[i] << " = " << to_string(internal::Access::wrap(trace::make_ready(program->outputs[i], (*results)[i], {}, 0))) << "\n";
+    std::cout << program->output_names[i] << " = "
+              << to_string(internal::Access::wrap(trace::make_ready(program->outputs[i], (*results)[i], {}, 0)))
+              << "\n";
   }
   if (arguments.has("stats")) print_stats(trace_ms, run_ms);
   return kOk;
@@ -115,7 +117,8 @@ int compile_command(const Arguments& arguments) {
   }
   const auto& targets = device::runnable_targets();
   const codegen::TargetSpec target = targets.empty() ? codegen::TargetSpec() : targets.front();
-  const auto text = session::compile_kernels(encode_loop_program(*loops), target, emit == "llvm" ? kTenonEmitLlvm : kTenonEmitAssembly);
+  const auto text = session::compile_kernels(encode_loop_program(*loops), target,
+                                             emit == "llvm" ? kTenonEmitLlvm : kTenonEmitAssembly);
   if (!text.ok()) return fail(text.status());
   std::cout.write(reinterpret_cast<const char*>(text->data()), static_cast<std::streamsize>(text->size()));
   return kOk;

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// The conformance cases pass, by every way of running them: the tool's own check, on the files here and on the larger
+// ones that TENON_CASES_DIR names.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+namespace tenon {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Output {
+  int status = -1;
+  std::string text;
+};
+
+Output run(const std::string& command) {
+  Output out;
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  if (!pipe) return out;
+  std::array<char, 4096> buffer;
+  while (std::size_t n = fread(buffer.data(), 1, buffer.size(), pipe)) out.text.append(buffer.data(), n);
+  const int status = pclose(pipe);
+  out.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return out;
+}
+
+std::string case_files() {
+  const std::string here = TENON_SOURCE_DIR "/tests/cases/";
+  std::string files = here + "bugs.json " + here + "own.json";
+  const char* more = std::getenv("TENON_CASES_DIR");
+  for (const char* name : {"umath.json", "onnx.json", "stablehlo.json"}) {
+    const fs::path path = fs::path(more ? more : "") / name;
+    if (more && fs::exists(path)) {
+      files += " " + path.string();
+    } else {
+      std::printf("%s is absent (TENON_CASES_DIR): its cases are not run\n", name);
+    }
+  }
+  return files;
+}
+
+class Cases : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Cases, Pass) {
+  const Output out = run(std::string(TENON_BIN_DIR "/tenon check --reasons --mode ") + GetParam() + " " + case_files());
+  EXPECT_EQ(out.status, 0) << out.text;
+  const std::size_t last = out.text.rfind('\n', out.text.size() - 2);
+  std::printf("%s: %s", GetParam(), out.text.substr(last + 1).c_str());
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, Cases, ::testing::Values("whole", "forced", "outputs", "cached"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(Tool, BadInputIsOneLineAndStatus2) {
+  const std::string tenon = TENON_BIN_DIR "/tenon ";
+  for (const std::string command : {"run no_such_file.tir", "run", "frobnicate", "run --wrong x.tir", "check",
+                                    "check no_such_file.json", "compile x.tir --emit nothing", "explain a.json#b"}) {
+    const Output out = run(tenon + command);
+    EXPECT_EQ(out.status, 2) << command << "\n" << out.text;
+    EXPECT_FALSE(out.text.empty()) << command;
+  }
+}
+
+TEST(Tool, ASecondProcessCompilesNothingAndOpensNoCompiler) {
+  const fs::path root = fs::path(testing::TempDir()) / "tenon-second-process";
+  fs::remove_all(root);
+  const std::string program = TENON_SOURCE_DIR "/tests/e2e/rms_norm.tir";
+  const std::string command =
+      "TENON_CACHE_DIR=" + root.string() + " " + TENON_BIN_DIR "/tenon run --stats --quiet " + program;
+  const Output cold = run(command), warm = run(command);
+  EXPECT_NE(cold.text.find("\"compiled\":1"), std::string::npos) << cold.text;
+  EXPECT_NE(warm.text.find("\"compiled\":0"), std::string::npos) << warm.text;
+  EXPECT_NE(warm.text.find("\"disk_hits\":1"), std::string::npos) << warm.text;
+  EXPECT_NE(warm.text.find("\"compiler_opened\":false"), std::string::npos) << warm.text;
+  fs::remove_all(root);
+}
+
+TEST(Tool, AProgramThatIsNotCachedIsAnErrorWhereCompilingIsForbidden) {
+  const fs::path root = fs::path(testing::TempDir()) / "tenon-forbid";
+  fs::remove_all(root);
+  const Output out = run("TENON_COMPILE=forbid TENON_CACHE_DIR=" + root.string() + " " + TENON_BIN_DIR "/tenon run " +
+                         TENON_SOURCE_DIR "/tests/e2e/rms_norm.tir");
+  EXPECT_EQ(out.status, 2) << out.text;
+  EXPECT_NE(out.text.find("TENON_COMPILE=forbid"), std::string::npos) << out.text;
+}
+
+TEST(Tool, ABrokenCacheFolderCostsOneWarningAndNothingElse) {
+  const std::string program = TENON_SOURCE_DIR "/tests/e2e/rms_norm.tir";
+  for (const std::string root : {"/proc/no/such/folder", "/dev/null"}) {
+    const Output out = run("TENON_CACHE_DIR=" + root + " " + TENON_BIN_DIR "/tenon run --quiet " + program);
+    EXPECT_EQ(out.status, 0) << out.text;
+    EXPECT_EQ(std::count(out.text.begin(), out.text.end(), '\n'), 1) << out.text;
+  }
+  const Output out = run(std::string("env -u HOME -u XDG_CACHE_HOME -u TENON_CACHE_DIR ") +
+                         TENON_BIN_DIR "/tenon run --quiet " + program);
+  EXPECT_EQ(out.status, 0) << out.text;
+  EXPECT_EQ(std::count(out.text.begin(), out.text.end(), '\n'), 1) << out.text;
+}
+
+}  // namespace
+}  // namespace tenon
