@@ -17,6 +17,34 @@ constexpr DType kDTypes[] = {DType::kFloat32, DType::kFloat32,  DType::kFloat32,
                              DType::kInt64,   DType::kBFloat16, DType::kFloat16, DType::kUInt8, DType::kFloat64};
 constexpr std::int64_t kMaxElements = 6000;
 
+template <class T, std::size_t N>
+T pick_of(std::mt19937_64& rng, const T (&list)[N]) {
+  return list[rng() % N];
+}
+
+std::uint64_t random_bits(std::mt19937_64& rng, DType dtype) {
+  static constexpr double kSpecial[] = {0.0, -0.0, 1.0, -1.0, 0.5, INFINITY, -INFINITY, NAN, 1e-40, 3e38, -2.5, 100};
+  if (dtype == DType::kBool) return rng() % 2;
+  if (is_float(dtype)) {
+    const double v = rng() % 8 == 0 ? pick_of(rng, kSpecial) : std::normal_distribution<double>(0, 3)(rng);
+    return bits_of(dtype, v);
+  }
+  const std::int64_t small = static_cast<std::int64_t>(rng() % 21) - (is_signed_int(dtype) ? 10 : 0);
+  return bits_of(dtype, rng() % 10 == 0 ? static_cast<std::int64_t>(rng()) : small);
+}
+
+HostTensor random_tensor(std::mt19937_64& rng, const TensorType& type) {
+  HostTensor value;
+  value.type = type;
+  const std::size_t size = size_of(type.dtype);
+  value.data.resize(static_cast<std::size_t>(numel(type.shape)) * size);
+  for (std::size_t at = 0; at < value.data.size(); at += size) {
+    const std::uint64_t bits = random_bits(rng, type.dtype);
+    std::memcpy(&value.data[at], &bits, size);
+  }
+  return value;
+}
+
 class Maker {
  public:
   Maker(std::uint64_t seed, int max_ops) : rng_(seed), max_ops_(max_ops) {}
@@ -36,21 +64,10 @@ class Maker {
   int below(int n) { return static_cast<int>(rng_() % static_cast<unsigned>(n)); }
   template <class T, std::size_t N>
   T pick(const T (&list)[N]) {
-    return list[static_cast<std::size_t>(below(static_cast<int>(N)))];
+    return pick_of(rng_, list);
   }
   const TensorType& type(NodeId id) { return builder_.graph().node(id).type; }
   NodeId any() { return values_[static_cast<std::size_t>(below(static_cast<int>(values_.size())))]; }
-
-  std::uint64_t random_bits(DType dtype) {
-    static constexpr double kSpecial[] = {0.0, -0.0, 1.0, -1.0, 0.5, INFINITY, -INFINITY, NAN, 1e-40, 3e38, -2.5, 100};
-    if (dtype == DType::kBool) return static_cast<std::uint64_t>(below(2));
-    if (is_float(dtype)) {
-      const double v = below(8) == 0 ? pick(kSpecial) : std::normal_distribution<double>(0, 3)(rng_);
-      return bits_of(dtype, v);
-    }
-    const std::int64_t small = below(21) - (is_signed_int(dtype) ? 10 : 0);
-    return bits_of(dtype, below(10) == 0 ? static_cast<std::int64_t>(rng_()) : small);
-  }
 
   Shape random_shape() {
     Shape shape;
@@ -64,15 +81,7 @@ class Maker {
     node.op = Op::k_input;
     node.type = {pick(kDTypes), random_shape()};
     node.attrs.append(static_cast<std::int64_t>(out_.inputs.size()));
-    HostTensor value;
-    value.type = node.type;
-    const std::size_t size = size_of(node.type.dtype);
-    value.data.resize(static_cast<std::size_t>(numel(node.type.shape)) * size);
-    for (std::size_t at = 0; at < value.data.size(); at += size) {
-      const std::uint64_t bits = random_bits(node.type.dtype);
-      std::memcpy(&value.data[at], &bits, size);
-    }
-    out_.inputs.push_back(std::move(value));
+    out_.inputs.push_back(random_tensor(rng_, node.type));
     const NodeId id = builder_.append_copy(node, {});
     builder_.graph().inputs.push_back(id);
     builder_.graph().layouts.push_back({});
@@ -84,7 +93,7 @@ class Maker {
     node.op = Op::k_scalar;
     node.type.dtype = pick(kDTypes);
     node.attrs.append(static_cast<std::int64_t>(out_.scalars.size()));
-    out_.scalars.push_back(random_bits(node.type.dtype));
+    out_.scalars.push_back(random_bits(rng_, node.type.dtype));
     const NodeId id = builder_.append_copy(node, {});
     builder_.graph().scalars.push_back(id);
     values_.push_back(id);
@@ -132,7 +141,8 @@ class Maker {
     const auto count = 1 + std::count(row.operands.begin(), row.operands.end(), ' ');
     const NodeId x = promoted(any(), row);
     if (count == 1) return try_append(op, {x});
-    if (row.result == "where") return try_append(op, {as_dtype(any(), DType::kBool), x, as_dtype(any(), type(x).dtype)});
+    if (row.result == "where")
+      return try_append(op, {as_dtype(any(), DType::kBool), x, as_dtype(any(), type(x).dtype)});
     const NodeId y = as_dtype(any(), type(x).dtype);
     if (count == 2) return try_append(op, {x, y});
     return try_append(op, {x, y, as_dtype(any(), type(x).dtype)});
@@ -200,7 +210,8 @@ class Maker {
 
   bool try_axis_op(Op op, NodeId x, int rank) {
     Attrs attrs;
-    const bool one_axis = row_of(op).attributes.find("axis:axis ") != std::string_view::npos || row_of(op).attributes == "axis:axis";
+    const bool one_axis =
+        row_of(op).attributes.find("axis:axis ") != std::string_view::npos || row_of(op).attributes == "axis:axis";
     const bool is_arg = op == Op::k_argmax || op == Op::k_argmin;
     if (one_axis || is_arg) {
       attrs.append(below(rank));
@@ -286,7 +297,8 @@ class Maker {
         const SliceAttrs s = random_slice(shape);
         const NodeId v = as_dtype(any(), type(x).dtype);
         return try_append(op, {x, v}, Attrs{s.starts, s.lengths, s.steps}) ||
-               try_append(op, {x, builder_.constant(type(x).dtype, std::int64_t{2})}, Attrs{s.starts, s.lengths, s.steps});
+               try_append(op, {x, builder_.constant(type(x).dtype, std::int64_t{2})},
+                          Attrs{s.starts, s.lengths, s.steps});
       }
       case Op::k_iota: {
         if (rank == 0) return false;
@@ -333,6 +345,15 @@ std::vector<HostView> RandomProgram::views() const {
   std::vector<HostView> views;
   for (const HostTensor& t : inputs) views.push_back(t.view());
   return views;
+}
+
+RandomProgram with_random_inputs(const Graph& graph, std::uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  RandomProgram program;
+  program.graph = graph;
+  for (NodeId id : graph.inputs) program.inputs.push_back(random_tensor(rng, graph.node(id).type));
+  for (NodeId id : graph.scalars) program.scalars.push_back(random_bits(rng, graph.node(id).type.dtype));
+  return program;
 }
 
 RandomProgram random_program(std::uint64_t seed, int max_ops) { return Maker(seed, max_ops).run(); }

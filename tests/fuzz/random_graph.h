@@ -22,4 +22,7 @@ struct RandomProgram {
 /// include NaN, infinities, zeros of both signs, subnormals and integer extremes. Deterministic.
 RandomProgram random_program(std::uint64_t seed, int max_ops);
 
+/// A program with random values for the inputs and scalars of `graph`.
+RandomProgram with_random_inputs(const Graph& graph, std::uint64_t seed);
+
 }  // namespace tenon::testing

@@ -28,7 +28,8 @@ inline bool is_nan_bits(DType dtype, std::uint64_t bits) {
 
 inline std::uint64_t element_bits(DType dtype, const void* data, std::int64_t i) {
   std::uint64_t bits = 0;
-  std::memcpy(&bits, static_cast<const std::byte*>(data) + static_cast<std::size_t>(i) * size_of(dtype), size_of(dtype));
+  std::memcpy(&bits, static_cast<const std::byte*>(data) + static_cast<std::size_t>(i) * size_of(dtype),
+              size_of(dtype));
   return bits;
 }
 
