@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <string>
 
+#include "absl/strings/str_cat.h"
+
 namespace tenon {
 namespace {
 
@@ -38,7 +40,7 @@ std::string case_files() {
   for (const char* name : {"umath.json", "onnx.json", "stablehlo.json"}) {
     const fs::path path = fs::path(more ? more : "") / name;
     if (more && fs::exists(path)) {
-      files += " " + path.string();
+      absl::StrAppend(&files, " ", path.string());
     } else {
       std::printf("%s is absent (TENON_CASES_DIR): its cases are not run\n", name);
     }
@@ -49,7 +51,7 @@ std::string case_files() {
 class Cases : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Cases, Pass) {
-  const Output out = run(std::string(TENON_BIN_DIR "/tenon check --reasons --mode ") + GetParam() + " " + case_files());
+  const Output out = run(absl::StrCat(TENON_BIN_DIR "/tenon check --reasons --mode ", GetParam(), " ", case_files()));
   EXPECT_EQ(out.status, 0) << out.text;
   const std::size_t last = out.text.rfind('\n', out.text.size() - 2);
   std::printf("%s: %s", GetParam(), out.text.substr(last + 1).c_str());
@@ -59,10 +61,9 @@ INSTANTIATE_TEST_SUITE_P(Modes, Cases, ::testing::Values("whole", "forced", "out
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(Tool, BadInputIsOneLineAndStatus2) {
-  const std::string tenon = TENON_BIN_DIR "/tenon ";
   for (const std::string command : {"run no_such_file.tir", "run", "frobnicate", "run --wrong x.tir", "check",
                                     "check no_such_file.json", "compile x.tir --emit nothing", "explain a.json#b"}) {
-    const Output out = run(tenon + command);
+    const Output out = run(absl::StrCat(TENON_BIN_DIR "/tenon ", command));
     EXPECT_EQ(out.status, 2) << command << "\n" << out.text;
     EXPECT_FALSE(out.text.empty()) << command;
   }
@@ -73,7 +74,7 @@ TEST(Tool, ASecondProcessCompilesNothingAndOpensNoCompiler) {
   fs::remove_all(root);
   const std::string program = TENON_SOURCE_DIR "/tests/e2e/rms_norm.tir";
   const std::string command =
-      "TENON_CACHE_DIR=" + root.string() + " " + TENON_BIN_DIR "/tenon run --stats --quiet " + program;
+      absl::StrCat("TENON_CACHE_DIR=", root.string(), " " TENON_BIN_DIR "/tenon run --stats --quiet ", program);
   const Output cold = run(command), warm = run(command);
   EXPECT_NE(cold.text.find("\"compiled\":1"), std::string::npos) << cold.text;
   EXPECT_NE(warm.text.find("\"compiled\":0"), std::string::npos) << warm.text;
@@ -85,8 +86,8 @@ TEST(Tool, ASecondProcessCompilesNothingAndOpensNoCompiler) {
 TEST(Tool, AProgramThatIsNotCachedIsAnErrorWhereCompilingIsForbidden) {
   const fs::path root = fs::path(testing::TempDir()) / "tenon-forbid";
   fs::remove_all(root);
-  const Output out = run("TENON_COMPILE=forbid TENON_CACHE_DIR=" + root.string() + " " + TENON_BIN_DIR "/tenon run " +
-                         TENON_SOURCE_DIR "/tests/e2e/rms_norm.tir");
+  const Output out = run(absl::StrCat("TENON_COMPILE=forbid TENON_CACHE_DIR=", root.string(),
+                                      " " TENON_BIN_DIR "/tenon run " TENON_SOURCE_DIR "/tests/e2e/rms_norm.tir"));
   EXPECT_EQ(out.status, 2) << out.text;
   EXPECT_NE(out.text.find("TENON_COMPILE=forbid"), std::string::npos) << out.text;
 }
@@ -94,7 +95,7 @@ TEST(Tool, AProgramThatIsNotCachedIsAnErrorWhereCompilingIsForbidden) {
 TEST(Tool, ABrokenCacheFolderCostsOneWarningAndNothingElse) {
   const std::string program = TENON_SOURCE_DIR "/tests/e2e/rms_norm.tir";
   for (const std::string root : {"/proc/no/such/folder", "/dev/null"}) {
-    const Output out = run("TENON_CACHE_DIR=" + root + " " + TENON_BIN_DIR "/tenon run --quiet " + program);
+    const Output out = run(absl::StrCat("TENON_CACHE_DIR=", root, " " TENON_BIN_DIR "/tenon run --quiet ", program));
     EXPECT_EQ(out.status, 0) << out.text;
     EXPECT_EQ(std::count(out.text.begin(), out.text.end(), '\n'), 1) << out.text;
   }
