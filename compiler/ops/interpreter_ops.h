@@ -16,7 +16,9 @@ struct Call {
   const HostTensor& x() const { return *operands[0]; }
   const HostTensor& y() const { return *operands[1]; }
   std::size_t element_size() const { return size_of(node.type.dtype); }
-  std::byte* out_at(std::int64_t position) const { return out + position * static_cast<std::int64_t>(element_size()); }
+  std::byte* out_at(std::int64_t position) const {
+    return out ? out + position * static_cast<std::int64_t>(element_size()) : nullptr;
+  }
 };
 
 /// A shape seen around one axis: `before` lines of `length` rows of `after` elements.
@@ -37,7 +39,7 @@ struct Place {
 /// Copies a box of `shape` with elements of `size` bytes; source strides may be 0 or negative. A box without elements
 /// touches nothing.
 void copy_box(absl::Span<const std::int64_t> shape, std::size_t size, const Place& to, const Place& from);
-/// The address of element `position` of a row-major array.
+/// The address of element `position` of a row-major array; null when it has none.
 std::byte* element_at(const HostTensor& tensor, std::int64_t position);
 
 /// `x` broadcast to `shape` in row-major order.

@@ -109,6 +109,7 @@ void copy_box(absl::Span<const std::int64_t> shape, std::size_t size, const Plac
 }
 
 std::byte* element_at(const HostTensor& tensor, std::int64_t position) {
+  if (tensor.data.empty()) return nullptr;
   return const_cast<std::byte*>(tensor.data.data()) + position * static_cast<std::int64_t>(size_of(tensor.type.dtype));
 }
 
