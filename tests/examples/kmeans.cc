@@ -3,8 +3,7 @@
 // as array code without a loop over points or clusters, is compiled once, and runs until nothing moves.
 #include <tenon/tenon.h>
 
-#include <cmath>
-#include <cstdio>
+#include <iostream>
 
 #include "check.h"
 

@@ -2,8 +2,8 @@
 // Files of NumPy: what is saved is loaded again bit for bit, with its shape and dtype; real data is read.
 #include <tenon/tenon.h>
 
-#include <cstdio>
 #include <filesystem>
+#include <iostream>
 #include <string>
 
 #include "check.h"

@@ -98,8 +98,8 @@ void read_digits() {
   const digits::Data data = digits::load(TENON_SOURCE_DIR "/tests/examples/data");
   digits::Network net = digits::make_network();
   draw(data.held_out_images[0]);
-  std::printf("      the first held-out image, a %lld\n\n",
-              static_cast<long long>(data.held_out_labels[0].item<std::int64_t>()));
+  std::printf("      the first held-out image, a %d\n\n",
+              static_cast<int>(data.held_out_labels[0].item<std::int64_t>()));
 
   digits::Network trial = net;
   take_times("a training step", [&] { return digits::step(trial, data.images[0], data.targets[0], 0.05); });
@@ -109,8 +109,7 @@ void read_digits() {
   const std::uint64_t steps = after.memory_hits - before.memory_hits;
   check(after.compiled == before.compiled && after.disk_hits == before.disk_hits,
         "a training loop compiles its step once");
-  std::printf("\n%llu steps in %.0f ms, all by the one program that the first step made.\n",
-              static_cast<unsigned long long>(steps), ms);
+  std::printf("\n%d steps in %.1f ms, all by the one program that the first step made.\n", static_cast<int>(steps), ms);
 
   const float accuracy = digits::accuracy(net, data);
   std::printf("Held out: %.1f %% of 359 images read rightly.\n", 100 * accuracy);
@@ -174,17 +173,13 @@ void show_bill() {
   const tn::Statistics s = tn::statistics();
   std::printf("%-28s %14s %12s\n", "", "first result", "later ones");
   for (const Bill& bill : bills) std::printf("%-28s %11.2f ms %9.3f ms\n", bill.what, bill.first_ms, bill.later_ms);
-  std::printf(
-      "\ncompiled %llu programs of %llu kernels in %.1f ms; loaded %llu from disk in %.2f ms; ran programs %llu "
-      "times.\n",
-      static_cast<unsigned long long>(s.compiled), static_cast<unsigned long long>(s.kernels), s.compile_ms,
-      static_cast<unsigned long long>(s.disk_hits), s.load_ms,
-      static_cast<unsigned long long>(s.compiled + s.disk_hits + s.memory_hits));
+  const auto count = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
+  std::printf("\n%llu programs were compiled (%.1f ms), %llu loaded from disk (%.1f ms); they ran %llu times.\n",
+              count(s.compiled), s.compile_ms, count(s.disk_hits), s.load_ms, count(programs() + s.memory_hits));
   if (s.compiled > 0) {
-    std::printf("Run it again: the programs lie in the disk cache now, and the %.1f ms are saved.\n", s.compile_ms);
-  } else {
-    std::printf("Nothing was compiled and LLVM was %s: every program came from the disk cache.\n",
-                s.compiler_opened ? "loaded" : "not loaded");
+    std::printf("A run that finds them on disk saves the %.1f ms. Run the tour again.\n", s.compile_ms);
+  } else if (!s.compiler_opened) {
+    std::printf("Nothing was compiled, and LLVM was not loaded.\n");
   }
 }
 
