@@ -130,9 +130,7 @@ Value* BodyEmitter::emit_pure(InstrId id, const BodyPoint& point, const Values& 
     case Instr::kConst:
       return ir_.constant(instr.dtype, instr.bits);
     case Instr::kScalar:
-      return ir_.load(
-          instr.dtype,
-          ir_.b.CreateConstGEP1_64(ir_.b.getInt64Ty(), task_.scalars, static_cast<std::uint64_t>(instr.buffer)), 1);
+      return emit_scalar(instr);
     case Instr::kIndex: {
       Value* index = emit_index(ir_, instr.index, index_point(point, values), true);
       return ir_.b.CreateSExt(index, KernelIr::with_lanes(ir_.b.getInt64Ty(), KernelIr::lanes_of(index)));
@@ -215,6 +213,14 @@ Value* BodyEmitter::emit_in_range(const Instr& instr, const BodyPoint& point, co
 }
 
 // ---- memory ----
+
+// Nothing writes scalars while a program runs, so that their loads may leave loops that store.
+Value* BodyEmitter::emit_scalar(const Instr& instr) {
+  Value* slot = ir_.b.CreateConstGEP1_64(ir_.b.getInt64Ty(), task_.scalars, static_cast<std::uint64_t>(instr.buffer));
+  llvm::LoadInst* load = ir_.b.CreateAlignedLoad(ir_.memory_type(instr.dtype), slot, llvm::Align(8));
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(ir_.b.getContext(), {}));
+  return ir_.from_memory(instr.dtype, load);
+}
 
 Value* BodyEmitter::emit_load(const Instr& instr, const BodyPoint& point, const Values& values, int lanes) {
   const SplitIndex index = emit_split_index(ir_, instr.index, index_point(point, values));

@@ -89,6 +89,7 @@ class BodyEmitter {
   llvm::Value* operand(const Instr& instr, int number, const Values& values, int lanes);
   llvm::Value* optional_mask(const Instr& instr, int number, const BodyPoint& point, const Values& values, int lanes);
   llvm::Value* emit_apply(const Instr& instr, const Values& values, int lanes);
+  llvm::Value* emit_scalar(const Instr& instr);
   llvm::Value* emit_load(const Instr& instr, const BodyPoint& point, const Values& values, int lanes);
   void emit_store(const Instr& instr, const BodyPoint& point, const Values& values);
   llvm::Value* emit_in_range(const Instr& instr, const BodyPoint& point, const Values& values);

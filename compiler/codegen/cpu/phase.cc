@@ -2,6 +2,7 @@
 #include "compiler/codegen/cpu/phase.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "compiler/ir/reduction_order.h"
 #include "compiler/ir/text.h"
@@ -131,11 +132,13 @@ void PhaseEmitter::for_tail(Value* lane, Value* count, const std::function<void(
   });
 }
 
-void PhaseEmitter::make_accumulators(int vectors) {
+void PhaseEmitter::make_accumulators(int vectors, int ordered_lanes) {
+  const bool is_narrow = std::max(kernel_.lanes, phase_.sequence) < std::numeric_limits<std::int32_t>::max();
   accumulators_.resize(phase_.reductions.size());
   for (int r = 0; r < num_reductions(); ++r) {
+    const int lanes = is_ordered(reduction(r)) ? ordered_lanes : lanes_;
     for (int u = 0; u < vectors; ++u)
-      accumulators_[static_cast<std::size_t>(r)].emplace_back(ir_, reduction(r), lanes_);
+      accumulators_[static_cast<std::size_t>(r)].emplace_back(ir_, reduction(r), lanes, is_narrow ? 32 : 64);
   }
 }
 
@@ -190,10 +193,11 @@ void PhaseEmitter::emit_stream_vectors(const Values& outer, Value* sequence, Poi
 void PhaseEmitter::emit_stream() {
   const bool is_short_sum =
       has(Reduction::kLanes, false) && std::any_of(phase_.reductions.begin(), phase_.reductions.end(), is_ordered);
+  constexpr int kShort = static_cast<int>(kShortInnerPartials);
   lanes_ = body_.natural_lanes(64);
-  if (is_short_sum) lanes_ = phase_.lanes ? body_.lanes_up_to(static_cast<int>(kShortInnerPartials)) : 1;
+  if (is_short_sum && phase_.lanes) lanes_ = std::max(lanes_, body_.lanes_up_to(kShort));
   const int unroll = is_short_sum ? 1 : unroll_factor(4);
-  make_accumulators(unroll);
+  make_accumulators(unroll, is_short_sum ? std::min(lanes_, kShort) : lanes_);
   reset_accumulators(unroll, true);
   reset_accumulators(unroll, false);
   Values values = body_.no_values();

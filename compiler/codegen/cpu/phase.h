@@ -58,7 +58,7 @@ class PhaseEmitter {
   int unroll_factor(int most) const;
   llvm::Value* sequence_count();
 
-  void make_accumulators(int vectors);
+  void make_accumulators(int vectors, int ordered_lanes);
   void reset_accumulators(int vectors, bool blocked);
   Accumulator& accumulator(int number, int vector);
   DyadicStack& stack(int number, int vector);

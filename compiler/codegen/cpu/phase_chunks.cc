@@ -24,7 +24,7 @@ void PhaseEmitter::emit_chunks() {
   lanes_ = body_.lanes_up_to(body_.natural_lanes(64));
   const int unroll = unroll_factor(4);
   const std::int64_t max_chunks = (kernel_.lane_chunk + kInnerChunk - 1) / kInnerChunk;
-  make_accumulators(unroll);
+  make_accumulators(unroll, lanes_);
   stacks_.resize(phase_.reductions.size());
   rows_.resize(phase_.reductions.size());
   for_blocked([&](int r) {

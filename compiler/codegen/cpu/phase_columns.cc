@@ -78,7 +78,7 @@ Value* PhaseEmitter::for_blocks(Value* count, int vectors, const std::function<v
 void PhaseEmitter::emit_columns() {
   lanes_ = body_.natural_lanes(64);
   const int unroll = unroll_factor(8);
-  make_accumulators(unroll);
+  make_accumulators(unroll, lanes_);
   make_stacks(unroll, phase_.sequence);
   Values values = body_.no_values();
   body_.emit(set_of(kOnTask), point(task_.context.lane_begin), values);
@@ -127,7 +127,7 @@ void PhaseEmitter::finish_column(int number, int vector, Value* count, Value* bl
 
 void PhaseEmitter::emit_lane_scans() {
   lanes_ = 1;
-  make_accumulators(1);
+  make_accumulators(1, 1);
   make_stacks(1, kernel_.lanes);
   Values values = body_.no_values();
   body_.emit(set_of(kOnTask, kOnSequence), point(task_.context.lane_begin), values);

@@ -70,6 +70,10 @@ Value* second_wins(KernelIr& ir, const Reduction& reduction, const Partial& a, c
   return ir.b.CreateOr(better, ir.b.CreateAnd(same, earlier));
 }
 
+llvm::Type* index_type(KernelIr& ir, int lanes, int bits) {
+  return KernelIr::with_lanes(ir.b.getIntNTy(static_cast<unsigned>(bits)), lanes);
+}
+
 Value* lane_range(KernelIr& ir, Value* x, int first, int count) {
   if (count == 1) return ir.b.CreateExtractElement(x, static_cast<std::uint64_t>(first));
   std::vector<int> lanes(static_cast<std::size_t>(count));
@@ -87,9 +91,9 @@ bool is_ordered(const Reduction& reduction) {
   return is_float(reduction.dtype) && (reduction.kind == ReduceKind::sum || reduction.kind == ReduceKind::prod);
 }
 
-Partial identity(KernelIr& ir, const Reduction& reduction, int lanes) {
+Partial identity(KernelIr& ir, const Reduction& reduction, int lanes, int index_bits) {
   Partial partial{identity_value(ir, reduction, ir.type(reduction.dtype, lanes)), nullptr};
-  if (is_arg(reduction)) partial.index = ir.integer(ir.type(DType::kInt64, lanes), -1);
+  if (is_arg(reduction)) partial.index = ir.integer(index_type(ir, lanes, index_bits), -1);
   return partial;
 }
 
@@ -111,7 +115,7 @@ Partial combine_lanes(KernelIr& ir, const Reduction& reduction, Partial x) {
 }
 
 Value* result_of(KernelIr& ir, const Reduction& reduction, const Partial& x, Value* is_empty) {
-  if (is_arg(reduction)) return x.index;
+  if (is_arg(reduction)) return ir.b.CreateZExt(x.index, ir.type(DType::kInt64, KernelIr::lanes_of(x.index)));
   Value* value = ir.round_to(reduction.dtype, x.value);
   if (reduction.kind != ReduceKind::sum || !is_float(reduction.dtype)) return value;
   return ir.b.CreateSelect(is_empty, llvm::Constant::getNullValue(value->getType()), value);
@@ -119,12 +123,16 @@ Value* result_of(KernelIr& ir, const Reduction& reduction, const Partial& x, Val
 
 // ---- accumulators ----
 
-Accumulator::Accumulator(KernelIr& ir, const Reduction& reduction, int lanes)
-    : ir_(&ir), reduction_(&reduction), lanes_(lanes), value_(ir.local(ir.type(reduction.dtype, lanes))) {
-  if (is_arg(reduction)) index_ = ir.local(ir.type(DType::kInt64, lanes));
+Accumulator::Accumulator(KernelIr& ir, const Reduction& reduction, int lanes, int index_bits)
+    : ir_(&ir),
+      reduction_(&reduction),
+      lanes_(lanes),
+      index_bits_(index_bits),
+      value_(ir.local(ir.type(reduction.dtype, lanes))) {
+  if (is_arg(reduction)) index_ = ir.local(index_type(ir, lanes, index_bits));
 }
 
-void Accumulator::reset() { set(identity(*ir_, *reduction_, lanes_)); }
+void Accumulator::reset() { set(identity(*ir_, *reduction_, lanes_, index_bits_)); }
 
 Partial Accumulator::get() const {
   Partial partial{ir_->b.CreateLoad(value_->getAllocatedType(), value_), nullptr};
@@ -138,15 +146,20 @@ void Accumulator::set(const Partial& partial) {
 }
 
 void Accumulator::add(Value* operand, Value* index, bool lanes_differ, Value* mask) {
-  const Partial none = identity(*ir_, *reduction_, lanes_);
+  const int lanes = KernelIr::lanes_of(operand);
+  const Partial none = identity(*ir_, *reduction_, lanes, index_bits_);
   Partial next{operand, nullptr};
   if (index_ != nullptr) {
-    next.index = ir_->spread(index, lanes_);
-    if (lanes_differ && lanes_ > 1) next.index = ir_->b.CreateAdd(next.index, ir_->iota(64, lanes_));
+    index = ir_->b.CreateTrunc(index, ir_->b.getIntNTy(static_cast<unsigned>(index_bits_)));
+    next.index = ir_->spread(index, lanes);
+    if (lanes_differ && lanes > 1) next.index = ir_->b.CreateAdd(next.index, ir_->iota(index_bits_, lanes));
     if (mask != nullptr) next.index = ir_->b.CreateSelect(mask, next.index, none.index);
   }
   if (mask != nullptr) next.value = ir_->b.CreateSelect(mask, next.value, none.value);
-  set(combine(*ir_, *reduction_, get(), next));
+  for (int first = 0; first < lanes; first += lanes_) {
+    Value* part = lanes == lanes_ ? next.value : lane_range(*ir_, next.value, first, lanes_);
+    set(combine(*ir_, *reduction_, get(), {part, next.index}));
+  }
 }
 
 // ---- the dyadic tree ----

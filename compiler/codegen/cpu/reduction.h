@@ -10,7 +10,7 @@
 
 namespace tenon::codegen {
 
-/// A partial result, scalar or lanes of them; `index` is the position of an arg kind's element (i64), else null.
+/// A partial result, scalar or lanes of them; `index` is the position of an arg kind's element (i32 or i64), else null.
 struct Partial {
   llvm::Value* value = nullptr;
   llvm::Value* index = nullptr;
@@ -20,8 +20,8 @@ bool is_arg(const Reduction& reduction);
 /// Whether the canonical order matters for the bits: sums and products of floats.
 bool is_ordered(const Reduction& reduction);
 
-/// What combines with any x to x.
-Partial identity(KernelIr& ir, const Reduction& reduction, int lanes);
+/// What combines with any x to x; positions have `index_bits`, 32 or 64.
+Partial identity(KernelIr& ir, const Reduction& reduction, int lanes, int index_bits = 64);
 /// a before b in the canonical order.
 Partial combine(KernelIr& ir, const Reduction& reduction, const Partial& a, const Partial& b);
 /// The lanes of x combined, halves first: x[p] with x[p + lanes/2], and so on.
@@ -32,9 +32,10 @@ llvm::Value* result_of(KernelIr& ir, const Reduction& reduction, const Partial& 
 /// A partial result kept in a variable.
 class Accumulator {
  public:
-  Accumulator(KernelIr& ir, const Reduction& reduction, int lanes);
+  Accumulator(KernelIr& ir, const Reduction& reduction, int lanes, int index_bits = 64);
   void reset();
-  /// Combines with operands (as many lanes) at position `index` (i64, of the first lane where `lanes_differ`); lanes
+  /// Combines with operands (as many lanes, or, not for arg kinds, a multiple of them that is taken piece by piece) at
+  /// position `index` (i64, of the first lane where `lanes_differ`); lanes
   /// where `mask` (may be null) is false are left out.
   void add(llvm::Value* operand, llvm::Value* index, bool lanes_differ, llvm::Value* mask);
   Partial get() const;
@@ -44,6 +45,7 @@ class Accumulator {
   KernelIr* ir_;
   const Reduction* reduction_;
   int lanes_;
+  int index_bits_;
   llvm::AllocaInst* value_;
   llvm::AllocaInst* index_ = nullptr;
 };
