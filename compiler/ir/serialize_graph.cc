@@ -196,7 +196,8 @@ class GraphDecoder {
     layout.strides.resize(is_strided ? rank : 0);
     reader_.get_raw(layout.strides.data(), 8 * layout.strides.size());
     if (!reader_.ok() || !is_possible_shape(node->type.shape)) return malformed("an input's shape is not possible");
-    if (!are_possible_strides(node->type.shape, layout.strides)) return malformed("an input's strides are not possible");
+    if (!are_possible_strides(node->type.shape, layout.strides))
+      return malformed("an input's strides are not possible");
     graph_.layouts.push_back(std::move(layout));
     add_leaf(node, &graph_.inputs);
     return absl::OkStatus();

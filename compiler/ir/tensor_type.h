@@ -32,8 +32,8 @@ inline std::int64_t numel(absl::Span<const std::int64_t> shape) {
   return n;
 }
 
-/// True when the shape has at most kMaxRank axes, no negative length, and fewer than 2^50 elements (lengths of 0 counted
-/// as 1), so that no arithmetic on positions overflows.
+/// True when the shape has at most kMaxRank axes, no negative length, and fewer than 2^50 elements (lengths of 0
+/// counted as 1), so that no arithmetic on positions overflows.
 bool is_possible_shape(absl::Span<const std::int64_t> shape);
 /// True when there is a stride for each axis, or none at all, and no position they span overflows.
 bool are_possible_strides(absl::Span<const std::int64_t> shape, absl::Span<const std::int64_t> strides);
