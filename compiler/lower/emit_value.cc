@@ -102,7 +102,8 @@ InstrId ValueEmitter::emit_concat(const Node& node, const IndexTuple& index, Ins
     }
     offset += extent;
   }
-  return result;
+  // An index that no part has occurs only where the mask is false.
+  return result < 0 ? body_.constant(node.type.dtype, 0) : result;
 }
 
 InstrId ValueEmitter::emit_pad(const Node& node, const IndexTuple& index, InstrId mask) {
@@ -115,7 +116,9 @@ InstrId ValueEmitter::emit_pad(const Node& node, const IndexTuple& index, InstrI
     here = both(here, inside(moved[i], 0, shape[i]));
   }
   const InstrId fill = emit(node.operands[1], {}, mask);
-  if (numel(shape) == 0) return fill;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (moved[i]->hi < 0 || moved[i]->lo >= shape[i]) return fill;
+  }
   const InstrId value = emit(node.operands[0], moved, both(mask, here));
   return here < 0 ? value : body_.apply(Op::k_where, node.type.dtype, here, value, fill);
 }
