@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The oracle of the elementary functions, outside the code under test: float32 against the C library in float64,
-// float64 against libquadmath in binary128; and the measure of an error in ULP.
+// The oracle of the elementary functions, outside the code under test: the C library, for float32 in float64 and for
+// float64 in long double; and the measure of an error in ULP.
+//
+// The C library's own error, at most a few ULP, is 2^-27 ULP of float32 and 2^-9 ULP (x87) of float64.
 #pragma once
-
-#include <quadmath.h>
 
 #include <algorithm>
 #include <bit>
@@ -15,15 +15,24 @@
 
 namespace tenon::math {
 
-using Quad = __float128;
+/// The type of exact values for results of type T.
+template <class T>
+struct WideOf;
+template <>
+struct WideOf<float> : std::type_identity<double> {};
+template <>
+struct WideOf<double> : std::type_identity<long double> {};
+template <class T>
+using Wide = typename WideOf<T>::type;
 
-/// Functions that `oracle` knows; the others are exact by other means.
+/// Functions that `oracle` knows; the others are exact by definition.
 constexpr bool has_oracle(MathFn fn) {
   return fn != MathFn::kFloorDivide && fn != MathFn::kRemainder && fn != MathFn::kNextafter;
 }
 
-/// fn in float64 by the C library, whose own error (a few ULP of float64 at most) is about 2^-27 ULP of float32.
-inline double oracle(MathFn fn, double x, double y) {
+/// fn by the C library in W = double or long double.
+template <class W>
+W oracle(MathFn fn, W x, W y) {
   switch (fn) {
     case MathFn::kRsqrt:
       return 1 / std::sqrt(x);
@@ -80,84 +89,29 @@ inline double oracle(MathFn fn, double x, double y) {
   }
 }
 
-/// fn in binary128 by libquadmath.
-inline Quad oracle(MathFn fn, Quad x, Quad y) {
-  switch (fn) {
-    case MathFn::kRsqrt:
-      return 1 / sqrtq(x);
-    case MathFn::kCbrt:
-      return cbrtq(x);
-    case MathFn::kExp:
-      return expq(x);
-    case MathFn::kExp2:
-      return exp2q(x);
-    case MathFn::kExpm1:
-      return expm1q(x);
-    case MathFn::kLog:
-      return logq(x);
-    case MathFn::kLog2:
-      return log2q(x);
-    case MathFn::kLog10:
-      return log10q(x);
-    case MathFn::kLog1p:
-      return log1pq(x);
-    case MathFn::kSin:
-      return sinq(x);
-    case MathFn::kCos:
-      return cosq(x);
-    case MathFn::kTan:
-      return tanq(x);
-    case MathFn::kAsin:
-      return asinq(x);
-    case MathFn::kAcos:
-      return acosq(x);
-    case MathFn::kAtan:
-      return atanq(x);
-    case MathFn::kSinh:
-      return sinhq(x);
-    case MathFn::kCosh:
-      return coshq(x);
-    case MathFn::kTanh:
-      return tanhq(x);
-    case MathFn::kAsinh:
-      return asinhq(x);
-    case MathFn::kAcosh:
-      return acoshq(x);
-    case MathFn::kAtanh:
-      return atanhq(x);
-    case MathFn::kErf:
-      return erfq(x);
-    case MathFn::kErfc:
-      return erfcq(x);
-    case MathFn::kPow:
-      return powq(x, y);
-    case MathFn::kAtan2:
-      return atan2q(x, y);
-    default:
-      return 0;
-  }
-}
-
 /// The distance of `got` from the exact value in ULP of T at that value; infinity where one is NaN and the other is
 /// not, or where signs differ (of zeros too). An infinite `got` counts as the power of two above the greatest number.
 inline double ulp_error(float got, double exact) {
   constexpr double kBad = std::numeric_limits<double>::infinity();
-  if (std::isnan(exact) || std::isnan(got)) return std::isnan(exact) == std::isnan(got) ? 0 : kBad;
-  if (std::signbit(exact) != std::signbit(got)) return kBad;
   const double value = std::isinf(got) ? 0x1p128 : std::abs(static_cast<double>(got));
   const double wanted = std::min(std::abs(exact), 0x1p128);
-  const std::uint64_t exponent = std::max<std::uint64_t>(std::bit_cast<std::uint64_t>(wanted) >> 52, 1023 - 126);
-  return std::abs(value - wanted) * std::bit_cast<double>((2 * 1023 + 23 - exponent) << 52);
+  const std::int64_t exponent = std::max<std::int64_t>(std::bit_cast<std::int64_t>(wanted) >> 52, 1023 - 126);
+  const double error = std::abs(value - wanted) * std::bit_cast<double>((2 * 1023 + 23 - exponent) << 52);
+  const bool one_nan = std::isnan(exact) != std::isnan(got);
+  const bool other_sign =
+      (std::bit_cast<std::int64_t>(exact) ^ std::bit_cast<std::int64_t>(static_cast<double>(got))) < 0;
+  const double checked = std::isnan(exact) ? 0 : other_sign ? kBad : error;
+  return one_nan ? kBad : checked;
 }
-inline double ulp_error(double got, Quad exact) {
+inline double ulp_error(double got, long double exact) {
   constexpr double kBad = std::numeric_limits<double>::infinity();
-  if (isnanq(exact) || std::isnan(got)) return static_cast<bool>(isnanq(exact)) == std::isnan(got) ? 0 : kBad;
-  if (static_cast<bool>(signbitq(exact)) != std::signbit(got)) return kBad;
-  const Quad top = scalbnq(1, 1024);
-  const Quad value = std::isinf(got) ? top : fabsq(got);
-  const Quad wanted = fminq(fabsq(exact), top);
-  const int exponent = wanted == 0 ? -1022 : std::max(ilogbq(wanted), -1022);
-  return static_cast<double>(scalbnq(fabsq(value - wanted), 52 - exponent));
+  if (std::isnan(exact) || std::isnan(got)) return std::isnan(exact) == std::isnan(got) ? 0 : kBad;
+  if (std::signbit(exact) != std::signbit(got)) return kBad;
+  const long double top = std::ldexp(1.0L, 1024);
+  const long double value = std::isinf(got) ? top : std::abs(static_cast<long double>(got));
+  const long double wanted = std::min(std::abs(exact), top);
+  const int exponent = wanted == 0 ? -1022 : std::max(std::ilogb(wanted), -1022);
+  return static_cast<double>(std::ldexp(std::abs(value - wanted), 52 - exponent));
 }
 
 }  // namespace tenon::math

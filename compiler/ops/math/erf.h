@@ -7,23 +7,24 @@
 #pragma once
 
 #include "compiler/ops/math/exp.h"
+#include "compiler/ops/math/log.h"
 #include "compiler/ops/math/pair.h"
 
 namespace tenon::math {
 namespace internal {
 
-/// erf(x) / x - 1 of z = x^2 <= 1.21 (float32) or 1 (float64).
+/// erf(x) / x - 1 of z = x^2 <= 1.
 template <class B>
 F32<B> erf_polynomial(const F32<B>& z) {
-  return polynomial(z, {0x1.06eba8p-3f, -0x1.812744p-2f, 0x1.ce2eap-4f, -0x1.b821eap-6f, 0x1.55dd5ap-8f,
-                        -0x1.b9ac2p-11f, 0x1.c7ef56p-14f, -0x1.21631ep-17f});
+  return polynomial(z, {0x1.06eba8p-3f, -0x1.81274p-2f, 0x1.ce2d52p-4f, -0x1.b7fec4p-6f, 0x1.542fecp-8f,
+                        -0x1.a5197ap-11f, 0x1.4c5cb4p-14f});
 }
 template <class B>
 F64<B> erf_polynomial(const F64<B>& z) {
   return polynomial(
       z, {0x1.06eba8214db69p-3, -0x1.812746b0379fdp-2, 0x1.ce2f21a04362dp-4, -0x1.b82ce312abf08p-6, 0x1.565bcd12991cp-8,
           -0x1.c02db49b09506p-11, 0x1.f9a335388d2f5p-14, -0x1.f4d333884b5cap-17, 0x1.b9ee95850f6f5p-20,
-          -0x1.5f9828c55da46p-23, 0x1.fc78cbccf615fp-27, -0x1.46794feb17129p-30, 0x1.2978304267b48p-34});
+          -0x1.5f9828c55da45p-23, 0x1.fc78cbccf6129p-27, -0x1.46794feb16f44p-30, 0x1.2978304266ff7p-34});
 }
 
 /// (1 + 2 a) e^(a^2) erfc(a) of t = (a - 4) / (a + 4), a >= 0.45, without its constant term.
@@ -60,6 +61,17 @@ F64<B> large_erfc(const F64<B>& any) {
   return scale(main.high + fma(e.high, q_rest, fma(e_rest, q, main.low)), k);
 }
 
+/// erfc(a) for 1 <= a <= 3.95, to half an ULP of erf(a).
+template <class B>
+F32<B> large_erfc(const F32<B>& a) {
+  // ln erfc(a) = c + a q(a), where a q is rounded only after k ln 2 is taken off.
+  const auto q = polynomial(
+      a, {-0x1.209054p+0f, -0x1.46a35ap-1f, -0x1.a6eff8p-4f, 0x1.66ea6ap-6f, -0x1.847f84p-9f, 0x1.8a347ep-13f});
+  const auto k = round_product(a * q, kLog2E<float>);
+  const auto r = fma(a, q, k.value * -BaseE<float>::kTwo) + fma(k.value, -BaseE<float>::kTwoRest, -0x1.47a616p-12f);
+  return exp_polynomial(r) * power_of_two(k.plus(127));
+}
+
 }  // namespace internal
 
 /// The error function; -0 gives -0.
@@ -67,12 +79,8 @@ template <class B>
 F32<B> erf(const F32<B>& x) {
   const auto a = abs(x);
   const auto small = fma(a, internal::erf_polynomial(a * a), a);
-  // ln erfc(a) for 1.05 <= a <= 3.95; beyond, erf(a) rounds to 1.
-  const auto p = polynomial(at_most(a, 3.95f), {-0x1.d3e792p-12f, -0x1.206e4ap+0f, -0x1.470f68p-1f, -0x1.a4228p-4f,
-                                                0x1.61c9e2p-6f, -0x1.7ab40ap-9f, 0x1.7af24ap-13f});
-  const auto argument = internal::reduce_exp(p);
-  const auto large = 1.0f - internal::exp_polynomial(argument.r) * power_of_two(argument.k.plus(127));
-  return copysign(select(a < 1.1f, small, large), x);
+  const auto large = 1.0f - internal::large_erfc(at_most(a, 3.95f));  // beyond, it rounds to 1
+  return copysign(select(a < 1.0f, small, large), x);
 }
 template <class B>
 F64<B> erf(const F64<B>& x) {

@@ -40,36 +40,38 @@ ExpArgument<B, T> reduce_exp(const Expr<B, T>& x) {
 /// e^r for |r| <= ln(2) / 2.
 template <class B>
 F32<B> exp_polynomial(const F32<B>& r) {
-  return polynomial(r, {1.0f, 1.0f, 0.49999994f, 0.1666652f, 0.041668236f, 0.008368824f, 0.001382356f});
+  return polynomial(r, {1.0f, 1.0f, 0x1.fffffcp-2f, 0x1.55549p-3f, 0x1.5558ap-5f, 0x1.123ac8p-7f, 0x1.6a604ap-10f});
 }
 template <class B>
 F64<B> exp_polynomial(const F64<B>& r) {
-  return polynomial(r, {1.0, 1.0, 0.5000000000000011, 0.1666666666666642, 0.04166666666652669, 0.00833333333349023,
-                        0.001388888894447343, 0.0001984126951638573, 2.480149226549046e-05, 2.7557577003957904e-06,
-                        2.763053716358589e-07, 2.5003225328774788e-08});
+  return polynomial(r, {1.0, 1.0, 0x1.000000000000ap-1, 0x1.55555555554fcp-3, 0x1.5555555550688p-5,
+                        0x1.111111112725fp-7, 0x1.6c16c1848904bp-10, 0x1.a01a012dcb0c3p-13, 0x1.a0199921d1704p-16,
+                        0x1.71df1d1450403p-19, 0x1.28ae3e030198dp-22, 0x1.ad8d590fc30fcp-26});
 }
 
 /// (e^r - 1 - r) / r^2 for |r| <= ln(2) / 2.
 template <class B>
 F32<B> expm1_polynomial(const F32<B>& r) {
-  return polynomial(r, {0.5f, 0.16666667f, 0.041666508f, 0.008333177f, 0.001393088f, 0.00019972273f});
+  return polynomial(r, {0.5f, 0x1.555556p-3f, 0x1.5555p-5f, 0x1.110fc2p-7f, 0x1.6d308ep-10f, 0x1.a2d954p-13f});
 }
 template <class B>
 F64<B> expm1_polynomial(const F64<B>& r) {
-  return polynomial(r, {0.5, 0.16666666666666671, 0.04166666666666678, 0.008333333333325874, 0.0013888888888876968,
-                        0.00019841269875523203, 2.480158734249317e-05, 2.7557254657349083e-06, 2.755725691548798e-07,
-                        2.510548691178888e-08, 2.092038622784063e-09});
+  return polynomial(r, {0.5, 0x1.5555555555557p-3, 0x1.5555555555557p-5, 0x1.1111111110045p-7, 0x1.6c16c16c1569dp-10,
+                        0x1.a01a01ac27466p-13, 0x1.a01a01ab9d95bp-16, 0x1.71de018a4f3f4p-19, 0x1.27e4cf9f09628p-22,
+                        0x1.af4f19600ed4p-26, 0x1.1f8710ba04506p-29});
 }
 
+/// 2^r for |r| <= 1/2.
 template <class B>
 F32<B> exp2_polynomial(const F32<B>& r) {
-  return polynomial(r, {1.0f, 0.6931472f, 0.24022645f, 0.05550359f, 0.009618834f, 0.0013391302f, 0.00015241285f});
+  return polynomial(
+      r, {1.0f, 0x1.62e43p-1f, 0x1.ebfbd8p-3f, 0x1.c6af76p-5f, 0x1.3b30ap-7f, 0x1.5f0b82p-10f, 0x1.3fa206p-13f});
 }
 template <class B>
 F64<B> exp2_polynomial(const F64<B>& r) {
   return polynomial(r, {1.0, 0x1.62e42fefa39efp-1, 0x1.ebfbdff82c5a6p-3, 0x1.c6b08d704a12cp-5, 0x1.3b2ab6fb9fda6p-7,
-                        0x1.5d87fe789e96fp-10, 0x1.4309130f6cbdbp-13, 0x1.ffcbfc6685ee5p-17, 0x1.62bfc6596be6ap-20,
-                        0x1.b52522bc20bcdp-24, 0x1.e61d4332035bap-28, 0x1.e9731780488cp-32});
+                        0x1.5d87fe789e96fp-10, 0x1.4309130f6cbdbp-13, 0x1.ffcbfc6685f06p-17, 0x1.62bfc6596be12p-20,
+                        0x1.b52522bc15f8fp-24, 0x1.e61d43321746dp-28, 0x1.e973179a994acp-32});
 }
 
 // Arguments beyond these give infinity, or zero, and keep k within the range that `scale` takes.

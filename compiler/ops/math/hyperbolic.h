@@ -16,8 +16,8 @@ namespace internal {
 template <class B>
 F32<B> small_tanh(const F32<B>& x) {
   const auto z = x * x;
-  const auto p = polynomial(
-      z, {-0.33333331f, 0.13333192f, -0.053945016f, 0.021713851f, -0.0083420277f, 0.0026380830f, -0.00046974424f});
+  const auto p = polynomial(z, {-0x1.555554p-2f, 0x1.111054p-3f, -0x1.b9eae6p-5f, 0x1.63c27ep-6f, -0x1.115ap-7f,
+                                0x1.59c76p-9f, -0x1.ec9002p-12f});
   return fma(x * z, p, x);
 }
 
@@ -37,8 +37,8 @@ F32<B> cosh_polynomial(const F32<B>& z) {
 }
 template <class B>
 F64<B> cosh_polynomial(const F64<B>& z) {
-  return polynomial(z, {0.5, 0x1.5555555555556p-5, 0x1.6c16c16c15fe9p-10, 0x1.a01a01a824824p-16, 0x1.27e4d7ef5cda7p-22,
-                        0x1.1f793854ede42p-29});
+  return polynomial(z, {0.5, 0x1.5555555555556p-5, 0x1.6c16c16c15fe9p-10, 0x1.a01a01a824824p-16, 0x1.27e4d7ef5cda5p-22,
+                        0x1.1f793854ee705p-29});
 }
 template <class B>
 F32<B> sinh_polynomial(const F32<B>& z) {
@@ -46,8 +46,8 @@ F32<B> sinh_polynomial(const F32<B>& z) {
 }
 template <class B>
 F64<B> sinh_polynomial(const F64<B>& z) {
-  return polynomial(z, {0x1.5555555555556p-3, 0x1.11111111106fdp-7, 0x1.a01a01a90f567p-13, 0x1.71de0a063b62dp-19,
-                        0x1.af3f8cee2c132p-26});
+  return polynomial(z, {0x1.5555555555556p-3, 0x1.11111111106fdp-7, 0x1.a01a01a90f567p-13, 0x1.71de0a063b63p-19,
+                        0x1.af3f8cee2b81dp-26});
 }
 
 /// Half of 2^k f(r) + 2^-k f(-r) (sign = 1: cosh x) or minus it (sign = -1: sinh x), f = exp, with x = k ln 2 + r >= 0.

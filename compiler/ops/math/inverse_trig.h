@@ -25,16 +25,16 @@ F32<B> atan_polynomial(const F32<B>& z) {
 }
 template <class B>
 F64<B> atan_polynomial(const F64<B>& z) {
-  return polynomial(z, {-0x1.5555555555555p-2, 0x1.999999999980ep-3, -0x1.24924924820bfp-3, 0x1.c71c71bd76fa7p-4,
-                        -0x1.745d15b0584b3p-4, 0x1.3b1388354384dp-4, -0x1.110e56fa0e8ep-4, 0x1.e1a282df278abp-5,
-                        -0x1.ad26eb6a9d374p-5, 0x1.7aad149b05b7ep-5, -0x1.36b90b01cb5d6p-5, 0x1.967fbd9de4b1ep-6,
-                        -0x1.29ee0358b7c4ep-7});
+  return polynomial(
+      z, {-0x1.5555555555555p-2, 0x1.999999999980ep-3, -0x1.24924924820bfp-3, 0x1.c71c71bd76fa7p-4,
+          -0x1.745d15b0584b3p-4, 0x1.3b1388354385p-4, -0x1.110e56fa0e975p-4, 0x1.e1a282df2905p-5, -0x1.ad26eb6aad3bcp-5,
+          0x1.7aad149b6a4d4p-5, -0x1.36b90b033ae9fp-5, 0x1.967fbda3916c9p-6, -0x1.29ee03621ad71p-7});
 }
 /// The same to 2^-34, for a float32 result.
 template <class B>
 F64<B> short_atan_polynomial(const F64<B>& z) {
-  return polynomial(z, {-0x1.5555555201229p-2, 0x1.99998f19b1eabp-3, -0x1.248f93ad9aa39p-3, 0x1.c6955c2b063efp-4,
-                        -0x1.6e02022151babp-4, 0x1.128cc7a66d892p-4, -0x1.0d771dcf81dc8p-5});
+  return polynomial(z, {-0x1.555555520122ap-2, 0x1.99998f19b1fbp-3, -0x1.248f93ad9cdf4p-3, 0x1.c6955c2b47a8cp-4,
+                        -0x1.6e020223247e7p-4, 0x1.128cc7acad926p-4, -0x1.0d771ddfef265p-5});
 }
 
 /// (asin(t) / t - 1) / z of z = t^2 <= 1/4.
@@ -47,8 +47,8 @@ template <class B>
 F64<B> asin_polynomial(const F64<B>& z) {
   return polynomial(
       z, {0x1.5555555555556p-3, 0x1.3333333332d9ep-4, 0x1.6db6db6e48dffp-5, 0x1.f1c71c1187eddp-6, 0x1.6e8bb383c0ebbp-6,
-          0x1.1c4d0fc1b6fb4p-6, 0x1.c9d336dfa2bafp-7, 0x1.77ff42ac1b0b9p-7, 0x1.53365248db39cp-7, 0x1.5dc12cf745a39p-8,
-          0x1.224dcb12e6e11p-6, -0x1.f6744b51609ffp-7, 0x1.dc690518a314p-6});
+          0x1.1c4d0fc1b6fbbp-6, 0x1.c9d336dfa2933p-7, 0x1.77ff42ac1dfb4p-7, 0x1.53365248bd332p-7, 0x1.5dc12cf8ad297p-8,
+          0x1.224dcb11ab156p-6, -0x1.f6744b4ca8339p-7, 0x1.dc690516bc887p-6});
 }
 
 /// asin of a in [0, 1]: itself for a <= 1/2; for greater a of the half angle, asin(a) = pi/2 - 2 asin(sqrt((1-a)/2)).

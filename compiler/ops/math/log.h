@@ -13,25 +13,25 @@
 namespace tenon::math {
 namespace internal {
 
-/// Lower end of the mantissas: 2/3 makes |f| <= 1/3 for float32's polynomial in f; sqrt(1/2) makes f / (2 + f)
-/// symmetric for float64's.
-template <class T>
-inline constexpr T kLogLow = std::is_same_v<T, float> ? T(0x1.555556p-1) : T(0x1.6a09e667f3bcdp-1);
-
-// The bases: kScale + kScaleRest = 1 / ln(base), kTwo + kTwoRest = log(2), where e * kTwo is exact, and the float32
-// polynomial (log(1 + f) - f / ln(base)) / f^2 for |f| <= 1/3.
+// The bases: kScale + kScaleRest = 1 / ln(base); kTwo + kTwoRest = log(2), where e * kTwo is exact; the float32
+// polynomial (log(1 + f) - f / ln(base)) / f^2 for 1 + f in [kLow, 2 kLow).
+//
+// kLow: near 2/3 the polynomial in f has the smallest |f|. log10(1.34) is just above 1/8; a little below it an ULP
+// would be half as great as the errors grant.
 template <class T>
 struct BaseE {
+  static constexpr float kLow = 0x1.555556p-1f;
   static constexpr T kScale = 1;
   static constexpr T kScaleRest = 0;
   static constexpr T kTwo = std::is_same_v<T, float> ? T(0x1.62e4p-1) : T(0x1.62e42fefa38p-1);
   static constexpr T kTwoRest = std::is_same_v<T, float> ? T(0x1.7f7d1cp-20) : T(0x1.ef35793c7673p-45);
-  static constexpr float kPolynomial[] = {-0x1p-1f,        0x1.555558p-2f, -0x1.ffff62p-3f, 0x1.99969ap-3f,
+  static constexpr float kPolynomial[] = {-0.5f,           0x1.555558p-2f, -0x1.ffff62p-3f, 0x1.99969ap-3f,
                                           -0x1.5589d8p-3f, 0x1.251082p-3f, -0x1.f5358cp-4f, 0x1.b5e712p-4f,
                                           -0x1.0368b2p-3f, 0x1.f62036p-4f};
 };
 template <class T>
 struct Base2 {
+  static constexpr float kLow = 0x1.555556p-1f;
   static constexpr T kScale = std::is_same_v<T, float> ? T(0x1.715476p+0) : T(0x1.71547652b82fep+0);
   static constexpr T kScaleRest = std::is_same_v<T, float> ? T(0x1.4ae0cp-26) : T(0x1.777d0ffda0d24p-56);
   static constexpr T kTwo = 1;
@@ -42,14 +42,19 @@ struct Base2 {
 };
 template <class T>
 struct Base10 {
+  static constexpr float kLow = 0.67f;
   static constexpr T kScale = std::is_same_v<T, float> ? T(0x1.bcb7b2p-2) : T(0x1.bcb7b1526e50ep-2);
   static constexpr T kScaleRest = std::is_same_v<T, float> ? T(-0x1.5b235ep-27) : T(0x1.95355baaafad3p-57);
   static constexpr T kTwo = std::is_same_v<T, float> ? T(0x1.3442p-2) : T(0x1.34413509f8p-2);
   static constexpr T kTwoRest = std::is_same_v<T, float> ? T(-0x1.95ec1p-19) : T(-0x1.80433b83b532ap-44);
-  static constexpr float kPolynomial[] = {-0x1.bcb7b2p-3f, 0x1.287a78p-3f, -0x1.bcb686p-4f, 0x1.63c3eep-4f,
-                                          -0x1.28bc8cp-4f, 0x1.fd0596p-5f, -0x1.b16d6cp-5f, 0x1.7d457ap-5f,
-                                          -0x1.ca4d7cp-5f, 0x1.b0b452p-5f};
+  static constexpr float kPolynomial[] = {-0x1.bcb7b2p-3f, 0x1.287a78p-3f, -0x1.bcb682p-4f, 0x1.63c444p-4f,
+                                          -0x1.28bd76p-4f, 0x1.fce15p-5f,  -0x1.b14f46p-5f, 0x1.7f885p-5f,
+                                          -0x1.cae192p-5f, 0x1.a5a63ep-5f};
 };
+
+/// The lower end of mantissas: float64's sqrt(1/2) makes f / (2 + f) symmetric.
+template <template <class> class Base, class T>
+inline constexpr T kLogLow = std::is_same_v<T, float> ? T(Base<float>::kLow) : T(0x1.6a09e667f3bcdp-1);
 
 /// log(1 + f) - f / ln(base) + rest, for 1 + f in [kLogLow, 2 kLogLow).
 template <template <class> class Base, class B>
@@ -63,11 +68,11 @@ F64<B> add_log_correction(const F64<B>& f, const F64<B>& rest) {
   const auto z = s * s;
   const auto p = polynomial(
       z, {0x1.5555555555555p-1, 0x1.999999999999ap-2, 0x1.2492492492304p-2, 0x1.c71c71c74a4a4p-3, 0x1.745d173ef74c2p-3,
-          0x1.3b13a8e578d3dp-3, 0x1.1115831b8c799p-3, 0x1.e00ed3fb01c16p-4, 0x1.db156dec2479bp-4});
+          0x1.3b13a8e578d3cp-3, 0x1.1115831b8c7fdp-3, 0x1.e00ed3fb0022ap-4, 0x1.db156dec3600ep-4});
   return fma(s * fma(z, p, -f), Base<double>::kScale, rest);
 }
 
-/// log(2^e (1 + f + f_rest)) for f_rest far smaller than f.
+/// log(2^e (1 + f)) + f_rest for f_rest far smaller than f.
 template <template <class> class Base, class B, class T>
 Expr<B, T> log_sum(const Expr<B, T>& e, const Expr<B, T>& f, const Expr<B, T>& f_rest) {
   using L = Base<T>;
@@ -84,7 +89,7 @@ Expr<B, T> log_sum(const Expr<B, T>& e, const Expr<B, T>& f, const Expr<B, T>& f
 
 template <template <class> class Base, class B, class T>
 Expr<B, T> log_in_base(const Expr<B, T>& x) {
-  const auto parts = split(x, kLogLow<T>);
+  const auto parts = split(x, kLogLow<Base, T>);
   return with_log_domain(x, log_sum<Base>(parts.exponent, parts.mantissa - T(1), constant(x, T(0))));
 }
 
@@ -115,9 +120,11 @@ Expr<B, T> log1p(const Expr<B, T>& x) {
   constexpr T kTiny = std::numeric_limits<T>::epsilon() / 4;  // below it log(1 + x) rounds to x or its neighbour
   const auto sum = x + T(1);
   const auto lost = (x - (sum - T(1))) * T(0.5);  // halved, so that 2^(1 - e) is in range
-  const auto parts = split_normal(sum, internal::kLogLow<T>);
+  const auto parts = split_normal(sum, internal::kLogLow<internal::BaseE, T>);
   const auto f = ordered_sum(parts.mantissa - T(1), lost * power_of_two(2 * kBias + 1 - parts.biased));
-  const auto value = internal::log_sum<internal::BaseE>(parts.exponent, f.high, f.low);
+  // The slope of log(1 + f) is about 1 - f + f^2.
+  const auto f_rest = fma(f.low, fma(f.high, f.high, -f.high), f.low);
+  const auto value = internal::log_sum<internal::BaseE>(parts.exponent, f.high, f_rest);
   return select(abs(x) < kTiny, x, with_log_domain(sum, value));
 }
 

@@ -20,7 +20,7 @@ F32<B> atanh_tail(const F32<B>& z) {
 template <class B>
 F64<B> atanh_tail(const F64<B>& z) {
   return polynomial(z, {0x1.999999999999ap-3, 0x1.2492492492304p-3, 0x1.c71c71c74a4a4p-4, 0x1.745d173ef74c2p-4,
-                        0x1.3b13a8e578d3dp-4, 0x1.1115831b8c799p-4, 0x1.e00ed3fb01c16p-5, 0x1.db156dec2479bp-5});
+                        0x1.3b13a8e578d3cp-4, 0x1.1115831b8c7fdp-4, 0x1.e00ed3fb0022ap-5, 0x1.db156dec3600ep-5});
 }
 
 template <class T>

@@ -13,23 +13,23 @@ namespace internal {
 /// (r - sin r) / r^3 of z = r^2 <= (pi/4)^2.
 template <class B>
 F32<B> sin_polynomial(const F32<B>& z) {
-  return polynomial(z, {0.16666667f, -0.008333396f, 0.00019860851f, -2.9168395e-06f});
+  return polynomial(z, {0x1.555556p-3f, -0x1.111198p-7f, 0x1.a08322p-13f, -0x1.877dd8p-19f});
 }
 template <class B>
 F64<B> sin_polynomial(const F64<B>& z) {
-  return polynomial(z, {0.16666666666666666, -0.0083333333333329117, 0.00019841269840720715, -2.7557318916950711e-06,
-                        2.5052024590300231e-08, -1.6047952112032345e-10, 7.0594437634127419e-13});
+  return polynomial(z, {0x1.5555555555555p-3, -0x1.111111111101ep-7, 0x1.a01a019fe88bap-13, -0x1.71de3a104913bp-19,
+                        0x1.ae63f82706302p-26, -0x1.60e5f05e5ba3cp-33, 0x1.8d694e7ba3696p-41});
 }
 
 /// (cos r - 1) / r^2 of z = r^2 <= (pi/4)^2.
 template <class B>
 F32<B> cos_polynomial(const F32<B>& z) {
-  return polynomial(z, {-0.5f, 0.041666653f, -0.0013887643f, 2.4467479e-05f});
+  return polynomial(z, {-0.5f, 0x1.55554ep-5f, -0x1.6c0e64p-10f, 0x1.9a7f06p-16f});
 }
 template <class B>
 F64<B> cos_polynomial(const F64<B>& z) {
-  return polynomial(z, {-0.5, 0.041666666666666644, -0.0013888888888881779, 2.4801587294231231e-05,
-                        -2.7557315707207465e-07, 2.0875904504444238e-09, -1.1368861930592730e-11});
+  return polynomial(z, {-0.5, 0x1.5555555555552p-5, -0x1.6c16c16c15f48p-10, 0x1.a01a019e07f22p-16,
+                        -0x1.27e4f8fe032e6p-22, 0x1.1eea8f26422fbp-29, -0x1.90019ace2cd05p-37});
 }
 
 /// sin of x + quarters * pi/2, from the reduced x.
@@ -54,9 +54,9 @@ F32<B> tan_polynomial(const F32<B>& z) {
 template <class B>
 F64<B> tan_polynomial(const F64<B>& z) {
   return polynomial(z, {0x1.5555555555555p-2, 0x1.1111111111149p-3, 0x1.ba1ba1ba1eef3p-5, 0x1.664f48800170bp-6,
-                        0x1.226e360f2957ap-7, 0x1.d6d3a208dbde1p-9, 0x1.7da738993a314p-10, 0x1.3522e93003f74p-11,
-                        0x1.f97cb62360234p-13, 0x1.7b682e044fcb6p-14, 0x1.cb5f23a740541p-15, -0x1.4fff5a83dde1fp-17,
-                        0x1.2ba48dc868b1p-15, -0x1.2cfe4e5d74f02p-16, 0x1.1a0066f7a6a14p-17});
+                        0x1.226e360f2957ap-7, 0x1.d6d3a208dbde2p-9, 0x1.7da738993a2e7p-10, 0x1.3522e930042fap-11,
+                        0x1.f97cb6235af88p-13, 0x1.7b682e0476c98p-14, 0x1.cb5f23a67cea6p-15, -0x1.4fff5a7ecf18dp-17,
+                        0x1.2ba48dc714252p-15, -0x1.2cfe4e5bd905fp-16, 0x1.1a0066f6ccb96p-17});
 }
 
 }  // namespace internal
