@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runtime/api/access.h"
@@ -256,6 +257,21 @@ TEST(Evaluation, ALoopWithoutEvalStaysBounded) {
   }
   EXPECT_LT(most, 10000);
   EXPECT_EQ(floats(x), (Floats{10000, 10000, 10000, 10000}));
+}
+
+TEST(Evaluation, HandlesMayBeUsedFromManyThreads) {
+  const Tensor x = counted({64}), shared = x * 2 + 1;
+  std::vector<std::thread> threads;
+  std::vector<float> sums(4);
+  for (std::size_t t = 0; t < sums.size(); ++t) {
+    threads.emplace_back([&, t] {
+      Tensor own = shared;
+      for (int i = 0; i < 20; ++i) own = own + shared;
+      sums[t] = sum(own).item<float>();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(sums, Floats(4, 21 * (2 * 2016 + 64)));
 }
 
 TEST(Evaluation, CastToTheSameDtypeIsTheSameTensor) {
