@@ -27,7 +27,7 @@ using Wide = typename WideOf<T>::type;
 
 /// Functions that `oracle` knows; the others are exact by definition.
 constexpr bool has_oracle(MathFn fn) {
-  return fn != MathFn::kFloorDivide && fn != MathFn::kRemainder && fn != MathFn::kNextafter;
+  return fn != MathFn::kFmod && fn != MathFn::kFloorDivide && fn != MathFn::kRemainder && fn != MathFn::kNextafter;
 }
 
 /// fn by the C library in W = double or long double.

@@ -3,6 +3,7 @@
 // of Python and NumPy.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -79,6 +80,26 @@ TYPED_TEST(MathSpecial, nextafter_is_that_of_the_c_library) {
   const std::vector<T> values = special_values<T>();
   for (T x : values) {
     for (T y : values) EXPECT_TRUE(same(eval_math(MathFn::kNextafter, x, y), std::nextafter(x, y))) << x << " " << y;
+  }
+}
+
+TYPED_TEST(MathSpecial, fmod_is_that_of_the_c_library) {
+  using T = TypeParam;
+  const auto expect_fmod = [](T x, T y) {
+    EXPECT_TRUE(same(eval_math(MathFn::kFmod, x, y), std::fmod(x, y))) << std::hexfloat << x << " " << y;
+  };
+  const std::vector<T> values = special_values<T>();
+  for (T x : values) {
+    for (T y : values) expect_fmod(x, y);
+  }
+  std::mt19937_64 random(4);
+  std::uniform_real_distribution<T> exponent(-3, std::numeric_limits<T>::digits + 2);
+  for (int i = 0; i < 100'000; ++i) {
+    const T y = std::bit_cast<T>(static_cast<Bits<T>>(random()));
+    const T times = std::exp2(exponent(random));
+    expect_fmod(y * times, y);
+    expect_fmod(y * std::trunc(times), y);
+    expect_fmod(std::nextafter(y * std::trunc(times), T(0)), y);
   }
 }
 

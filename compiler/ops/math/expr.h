@@ -43,6 +43,8 @@ template <class T>
 concept FloatElement = std::is_floating_point_v<T>;
 template <class T>
 concept IntElement = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+template <class T>
+concept NumberElement = FloatElement<T> || IntElement<T>;
 
 /// The constant c, of the builder of `like`.
 template <class T, class B, class U>
@@ -71,7 +73,7 @@ TENON_MATH_OPERATOR(operator+, FloatElement, T, add)
 TENON_MATH_OPERATOR(operator-, FloatElement, T, sub)
 TENON_MATH_OPERATOR(operator*, FloatElement, T, mul)
 TENON_MATH_OPERATOR(operator/, FloatElement, T, div)
-TENON_MATH_OPERATOR(fmod, FloatElement, T, fmod)
+TENON_MATH_OPERATOR(library_fmod, FloatElement, T, fmod)
 TENON_MATH_OPERATOR(operator+, IntElement, T, iadd)
 TENON_MATH_OPERATOR(operator-, IntElement, T, isub)
 TENON_MATH_OPERATOR(operator*, IntElement, T, imul)
@@ -81,12 +83,12 @@ TENON_MATH_OPERATOR(operator^, IntElement, T, ixor)
 TENON_MATH_OPERATOR(operator<<, IntElement, T, shl)
 TENON_MATH_OPERATOR(operator>>, IntElement, T, ashr)
 TENON_MATH_OPERATOR(shift_right_logical, IntElement, T, lshr)
-TENON_MATH_OPERATOR(operator<, class, bool, lt)
-TENON_MATH_OPERATOR(operator<=, class, bool, le)
-TENON_MATH_OPERATOR(operator>, class, bool, gt)
-TENON_MATH_OPERATOR(operator>=, class, bool, ge)
-TENON_MATH_OPERATOR(operator==, class, bool, eq)
-TENON_MATH_OPERATOR(operator!=, class, bool, ne)
+TENON_MATH_OPERATOR(operator<, NumberElement, bool, lt)
+TENON_MATH_OPERATOR(operator<=, NumberElement, bool, le)
+TENON_MATH_OPERATOR(operator>, NumberElement, bool, gt)
+TENON_MATH_OPERATOR(operator>=, NumberElement, bool, ge)
+TENON_MATH_OPERATOR(operator==, NumberElement, bool, eq)
+TENON_MATH_OPERATOR(operator!=, NumberElement, bool, ne)
 #undef TENON_MATH_OPERATOR
 
 // One function of one expression.
@@ -102,8 +104,8 @@ TENON_MATH_FUNCTION(floor, FloatElement, T, floor)
 TENON_MATH_FUNCTION(trunc, FloatElement, T, trunc)
 TENON_MATH_FUNCTION(round_even, FloatElement, T, round_even)
 TENON_MATH_FUNCTION(to_bits, FloatElement, Bits<T>, to_bits)
-TENON_MATH_FUNCTION(to_f32, class, float, to_f32)
-TENON_MATH_FUNCTION(to_f64, class, double, to_f64)
+TENON_MATH_FUNCTION(to_f32, NumberElement, float, to_f32)
+TENON_MATH_FUNCTION(to_f64, NumberElement, double, to_f64)
 TENON_MATH_FUNCTION(to_i32, FloatElement, std::int32_t, to_i32)
 TENON_MATH_FUNCTION(to_i64, FloatElement, std::int64_t, to_i64)
 #undef TENON_MATH_FUNCTION
@@ -125,14 +127,14 @@ template <class B>
 Bool<B> operator|(const Bool<B>& x, const Bool<B>& y) {
   return {x.builder, x.builder->logical_or(x.value, y.value)};
 }
+template <class B>
+Bool<B> operator!(const Bool<B>& x) {
+  return {x.builder, x.builder->logical_not(x.value)};
+}
 /// Both or neither.
 template <class B>
 Bool<B> operator==(const Bool<B>& x, const Bool<B>& y) {
   return (x & y) | !(x | y);
-}
-template <class B>
-Bool<B> operator!(const Bool<B>& x) {
-  return {x.builder, x.builder->logical_not(x.value)};
 }
 
 /// x * y + z with one rounding.
@@ -166,8 +168,7 @@ template <class B, class T>
 Expr<B, T> select(const Bool<B>& c, Literal<T> x, const Expr<B, T>& y) {
   return select(c, constant<T>(c, x), y);
 }
-template <class B, class T>
-  requires std::is_arithmetic_v<T>
+template <class B, NumberElement T>
 Expr<B, T> select(const Bool<B>& c, T x, T y) {
   return select(c, constant<T>(c, x), constant<T>(c, y));
 }

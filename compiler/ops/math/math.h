@@ -46,6 +46,7 @@ namespace tenon::math {
   X(kAtanh, atanh, 1)              \
   X(kErf, erf, 1)                  \
   X(kErfc, erfc, 1)                \
+  X(kFmod, fmod, 2)                \
   X(kFloorDivide, floor_divide, 2) \
   X(kRemainder, remainder, 2)      \
   X(kPow, pow, 2)                  \
