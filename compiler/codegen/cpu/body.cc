@@ -238,6 +238,17 @@ Value* BodyEmitter::emit_load(const Instr& instr, const BodyPoint& point, const 
   return ir_.gather(instr.dtype, lane_addresses(instr.dtype, base, index, lanes), mask);
 }
 
+void BodyEmitter::prefetch(const Instr& load, std::int64_t elements, const BodyPoint& point) {
+  BodyPoint first = point;
+  if (first.sequence == nullptr) first.sequence = ir_.i64(0);
+  const SplitIndex index = emit_split_index(ir_, load.index, index_point(first, {}));
+  Value* position = ir_.b.CreateAdd(ir_.b.CreateAdd(index.uniform, index.lanes), ir_.i64(elements));
+  Value* address = ir_.at(load.dtype, task_.buffers[static_cast<std::size_t>(load.buffer)], position);
+  constexpr int kRead = 0, kNearest = 3, kData = 1;
+  ir_.b.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
+                        {address, ir_.b.getInt32(kRead), ir_.b.getInt32(kNearest), ir_.b.getInt32(kData)});
+}
+
 std::vector<InstrId> BodyEmitter::transposed_loads(int row_var) const {
   std::vector<InstrId> found;
   for (std::size_t i = 0; i < phase_.body.size(); ++i) {

@@ -207,7 +207,10 @@ void PhaseEmitter::emit_stream() {
     at.sequence = sequence;
     Values inner = values;
     body_.emit(set_of(kOnSequence), at, inner);
-    for_lanes(unroll, [&](Points points) { emit_stream_vectors(inner, sequence, points); });
+    for_lanes(unroll, [&](Points points) {
+      emit_prefetches(points);
+      emit_stream_vectors(inner, sequence, points);
+    });
   });
   for (int r = 0; r < num_reductions(); ++r) finish_stream(r, unroll);
 }

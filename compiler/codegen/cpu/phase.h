@@ -69,6 +69,10 @@ class PhaseEmitter {
   void emit_stream_vectors(const Values& outer, llvm::Value* sequence, Points points);
   void finish_stream(int number, int vectors);
 
+  // The loads of the first phase that the next row will do, where this phase is the last over the lanes.
+  std::vector<const Instr*> next_row_loads() const;
+  void emit_prefetches(Points points);
+
   int row_var() const { return kernel_.sequence_var() - 1; }
   void make_tiles(const std::vector<InstrId>& loads);
   void emit_row(llvm::Value* row, Points points, Values values);
