@@ -58,8 +58,9 @@ absl::StatusOr<LoopProgram> build_loops(const Graph& traced, const CompileOption
   if (options.log) record_lowering(*graph, *lowered, *options.log);
 
   // Loop nodes are fused, best pair first, into kernels with loops, tasks and memory.
-  LoopProgram program = schedule(*graph, *lowered, options.log);
-  if (absl::Status s = stages.done("loops", program, program.kernels.size()); !s.ok()) return s;
+  absl::StatusOr<LoopProgram> program = schedule(*graph, *lowered, options.log);
+  if (!program.ok()) return program.status();
+  if (absl::Status s = stages.done("loops", *program, program->kernels.size()); !s.ok()) return s;
   return program;
 }
 

@@ -32,7 +32,7 @@ class Search {
     alive_.assign(groups_.size(), true);
   }
 
-  std::vector<Group> run() {
+  absl::StatusOr<std::vector<Group>> run() {
     for (int round = 1; run_round(round); ++round) {
     }
     return ordered();
@@ -145,7 +145,7 @@ class Search {
   }
 
   /// Alive groups, each after what it reads; among ready ones the one with the earliest node.
-  std::vector<Group> ordered() {
+  absl::StatusOr<std::vector<Group>> ordered() {
     rebuild();
     std::vector<int> missing(groups_.size(), 0);
     const auto inputs_of = [&](std::size_t g) {
@@ -183,6 +183,8 @@ class Search {
       }
       out.push_back(std::move(groups_[g]));
     }
+    const auto alive = static_cast<std::size_t>(std::count(alive_.begin(), alive_.end(), true));
+    if (out.size() != alive) return absl::InternalError("fusion made a cycle");
     return out;
   }
 
@@ -196,6 +198,8 @@ class Search {
 
 }  // namespace
 
-std::vector<Group> fuse(const LoweredGraph& lowered, DecisionLog* log) { return Search(lowered, log).run(); }
+absl::StatusOr<std::vector<Group>> fuse(const LoweredGraph& lowered, DecisionLog* log) {
+  return Search(lowered, log).run();
+}
 
 }  // namespace tenon

@@ -6,12 +6,13 @@
 // position, never by address or time.
 #pragma once
 
+#include "absl/status/statusor.h"
 #include "compiler/explain/decision_log.h"
 #include "compiler/schedule/group.h"
 
 namespace tenon {
 
-/// Groups in topological order. `log` may be null.
-std::vector<Group> fuse(const LoweredGraph& lowered, DecisionLog* log);
+/// Groups in topological order. `log` may be null. Internal if they have none, which no legal fusion can cause.
+absl::StatusOr<std::vector<Group>> fuse(const LoweredGraph& lowered, DecisionLog* log);
 
 }  // namespace tenon

@@ -166,14 +166,10 @@ void Dependencies::rebuild(const LoweredGraph& lowered, const std::vector<const 
   producers_.assign(lowered.buffers.size(), -1);
   readers_.assign(lowered.buffers.size(), {});
   successors_.assign(groups.size(), {});
-  first_node_.assign(groups.size(), 0);
-  last_node_.assign(groups.size(), 0);
   stamp_.assign(groups.size(), 0);
   epoch_ = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (!groups[g]) continue;
-    first_node_[g] = groups[g]->members.front().node;
-    last_node_[g] = groups[g]->members.back().node;
     for (const Member& m : groups[g]->members) {
       producers_[static_cast<std::size_t>(m.write.buffer)] = static_cast<int>(g);
       for (const Access& read : m.reads) {
@@ -186,6 +182,26 @@ void Dependencies::rebuild(const LoweredGraph& lowered, const std::vector<const 
     if (producers_[b] < 0) continue;
     for (int reader : readers_[b]) {
       if (reader != producers_[b]) successors_[static_cast<std::size_t>(producers_[b])].push_back(reader);
+    }
+  }
+  order_groups();
+}
+
+/// Kahn's algorithm; a group that lies on a cycle would keep position 0, and there is none.
+void Dependencies::order_groups() {
+  std::vector<int> missing(successors_.size(), 0), ready;
+  for (const auto& list : successors_) {
+    for (int next : list) ++missing[static_cast<std::size_t>(next)];
+  }
+  for (std::size_t g = 0; g < successors_.size(); ++g) {
+    if (missing[g] == 0) ready.push_back(static_cast<int>(g));
+  }
+  position_.assign(successors_.size(), 0);
+  for (std::size_t next = 0; next < ready.size(); ++next) {
+    const auto g = static_cast<std::size_t>(ready[next]);
+    position_[g] = static_cast<int>(next);
+    for (int successor : successors_[g]) {
+      if (--missing[static_cast<std::size_t>(successor)] == 0) ready.push_back(successor);
     }
   }
 }
@@ -201,11 +217,9 @@ bool Dependencies::reaches(int from, int to, int skip_direct_of) const {
         if (g != skip_direct_of) return true;
         continue;
       }
-      // Nodes are numbered topologically: what starts after the target's last member cannot lead to it.
-      if (stamp_[static_cast<std::size_t>(next)] == epoch_ ||
-          first_node_[static_cast<std::size_t>(next)] > last_node_[static_cast<std::size_t>(to)]) {
-        continue;
-      }
+      // What comes later in a topological order cannot lead to the target.
+      const bool is_beyond = position_[static_cast<std::size_t>(next)] > position_[static_cast<std::size_t>(to)];
+      if (is_beyond || stamp_[static_cast<std::size_t>(next)] == epoch_) continue;
       stamp_[static_cast<std::size_t>(next)] = epoch_;
       work.push_back(next);
     }

@@ -30,10 +30,11 @@ class Dependencies {
 
  private:
   bool reaches(int from, int to, int skip_direct_of) const;
+  void order_groups();
   std::vector<int> producers_;
   std::vector<std::vector<int>> readers_;
   std::vector<std::vector<int>> successors_;
-  std::vector<int> last_node_, first_node_;
+  std::vector<int> position_;  ///< in some topological order of the groups
   mutable std::vector<int> stamp_;
   mutable int epoch_ = 0;
 };

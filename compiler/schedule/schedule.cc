@@ -42,14 +42,16 @@ KernelRecord describe(const LoweredGraph& lowered, const Group& group, const Ker
 
 }  // namespace
 
-LoopProgram schedule(const Graph& graph, const LoweredGraph& lowered, DecisionLog* log) {
+absl::StatusOr<LoopProgram> schedule(const Graph& graph, const LoweredGraph& lowered, DecisionLog* log) {
   LoopProgram program;
   program.pool = lowered.pool;
   program.buffers = lowered.buffers;
   program.scalars = lowered.scalars;
   program.num_inputs = lowered.num_inputs;
   program.num_outputs = lowered.num_outputs;
-  const std::vector<Group> groups = fuse(lowered, log);
+  const absl::StatusOr<std::vector<Group>> fused = fuse(lowered, log);
+  if (!fused.ok()) return fused.status();
+  const std::vector<Group>& groups = *fused;
   std::vector<const Group*> view;
   for (const Group& group : groups) view.push_back(&group);
   Dependencies dependencies;

@@ -9,6 +9,6 @@
 namespace tenon {
 
 /// The program that computes `lowered`. `graph` names its kernels. `log` may be null.
-LoopProgram schedule(const Graph& graph, const LoweredGraph& lowered, DecisionLog* log);
+absl::StatusOr<LoopProgram> schedule(const Graph& graph, const LoweredGraph& lowered, DecisionLog* log);
 
 }  // namespace tenon

@@ -162,6 +162,22 @@ TEST(Fusion, BytesOfAResidualStackAreLinearInItsDepth) {
   EXPECT_LE(stack(16), 2 * stack(8));
 }
 
+TEST(Fusion, APathThroughAGroupOfDistantNodesIsSeen) {
+  // tanh joins the last op; what lies between in the numbering may then not join across them.
+  const Compiled c = compiled(R"(
+    input x: float32[16, 13, 7]
+    %1: float32[16, 13, 7] = tanh(x)
+    %2: float32[16, 13, 7] = sin(x)
+    %3: bool[16, 13, 7] = equal(x, %2)
+    %4: float32[16, 13, 7] = cast(%3, dtype=float32)
+    %5: float32[16, 13, 7] = maximum(%1, %4)
+    %6: bool[1, 13, 1] = any(%3, axis=[0, 2], keepdims=true)
+    %7: bool[16, 13, 7] = cast(%1, dtype=bool)
+    %8: bool[16, 13, 7] = bitwise_or(%6, %7)
+    output %8, %5, %2)");
+  EXPECT_GE(c.kernels(), 3u);
+}
+
 TEST(Fusion, EveryRejectedPairHasAReasonAndEveryValueARule) {
   const Compiled c = compiled(R"(
     input x: float32[256, 1024]
