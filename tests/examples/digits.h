@@ -50,7 +50,7 @@ struct Network {
   tn::Tensor w1, b1, w2, b2;
   tn::Tensor v1 = tn::zeros_like(w1), c1 = tn::zeros_like(b1), v2 = tn::zeros_like(w2), c2 = tn::zeros_like(b2);
 
-  void eval() const { tn::eval(w1, b1, w2, b2, v1, c1, v2, c2); }
+  std::vector<tn::Tensor> tensors() const { return {w1, b1, w2, b2, v1, c1, v2, c2}; }
 };
 
 inline Network make_network() {
@@ -58,7 +58,7 @@ inline Network make_network() {
                  .b1 = tn::zeros({kHidden}),
                  .w2 = tn::random::normal({kHidden, kClasses}, tn::seed(2)) * 0.18,
                  .b2 = tn::zeros({kClasses})};
-  net.eval();
+  tn::eval(net.tensors());
   return net;
 }
 
@@ -74,8 +74,8 @@ inline void descend(tn::Tensor& p, tn::Tensor& v, const tn::Tensor& gradient, do
   p -= rate * v;
 }
 
-/// One step of stochastic gradient descent; returns the loss of the batch before the step (0-d). All of it, forward,
-/// backward and update, is one program.
+/// Traces one step of stochastic gradient descent, and computes nothing; returns the loss of the batch before the step
+/// (0-d).
 inline tn::Tensor step(Network& net, const tn::Tensor& x, const tn::Tensor& target, double rate) {
   const tn::Tensor h = hidden(net, x);
   const tn::Tensor z = scores(net, h);
@@ -87,8 +87,14 @@ inline tn::Tensor step(Network& net, const tn::Tensor& x, const tn::Tensor& targ
   descend(net.b2, net.c2, tn::sum(dz, 0), rate);
   descend(net.w1, net.v1, tn::matmul(tn::transpose(x), dh), rate);
   descend(net.b1, net.c1, tn::sum(dh, 0), rate);
-  tn::eval(loss, net.w1, net.b1, net.w2, net.b2, net.v1, net.c1, net.v2, net.c2);
   return loss;
+}
+
+/// All that a step makes, to be asked for together: forward, backward and update are one program.
+inline std::vector<tn::Tensor> results(const Network& net, const tn::Tensor& loss) {
+  std::vector<tn::Tensor> all = net.tensors();
+  all.push_back(loss);
+  return all;
 }
 
 /// Share of the held-out images that are read rightly.
