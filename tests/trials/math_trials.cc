@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Measures the worst error of the elementary functions.
 //
-//   math_trials f32 NAME|all [STEP]    every STEP-th of all 2^32 inputs (default 1); functions of two arguments get
-//                                      2^32 / STEP random pairs
-//   math_trials f64 NAME|all [COUNT]   COUNT random inputs (default 2,000,000), spread over bits and over [-8, 8]
+//   math_trials f32 NAME|all [STEP [END]]  every STEP-th of the bit patterns below END (default: all 2^32); functions
+//   of
+//                                          two arguments get END / STEP random pairs
+//   math_trials f64 NAME|all [COUNT]       COUNT random inputs (default 2,000,000), over all bits and over [-8, 8]
 //
 // One line a function: name, worst error in ULP, the input that has it, and how many results are not the rounded exact
 // value. The oracle is the C library in float64 (float32; libmvec, 2^-26 ULP) and libquadmath (float64). Exit status 1
@@ -169,8 +170,8 @@ void fill_random(Block<T>& block, std::uint64_t number) {
 }
 
 template <MathFn fn>
-Worst<float> try_float(std::uint64_t step) {
-  const std::uint64_t blocks = (std::uint64_t{1} << 32) / kBlock / step;
+Worst<float> try_float(std::uint64_t step, std::uint64_t end) {
+  const std::uint64_t blocks = end / kBlock / step;
   if constexpr (arity_of(fn) == 2) return run<fn, float, double>(blocks, fill_random<float>);
   return run<fn, float, double>(blocks, [step](Block<float>& block, std::uint64_t n) {
     for (std::size_t i = 0; i < kBlock; ++i) {
@@ -194,12 +195,12 @@ bool report(MathFn fn, const Worst<T>& worst, double promise) {
   return worst.error <= promise;
 }
 
-int run_all(std::string_view type, std::string_view name, std::uint64_t amount) {
+int run_all(std::string_view type, std::string_view name, std::uint64_t amount, std::uint64_t end) {
   bool good = true;
-#define TENON_TRY(FN, NAME, ARITY)                                                 \
-  if (has_oracle(MathFn::FN) && (name == "all" || name == #NAME)) {                \
-    good &= type == "f32" ? report(MathFn::FN, try_float<MathFn::FN>(amount), 1)   \
-                          : report(MathFn::FN, try_double<MathFn::FN>(amount), 2); \
+#define TENON_TRY(FN, NAME, ARITY)                                                    \
+  if (has_oracle(MathFn::FN) && (name == "all" || name == #NAME)) {                   \
+    good &= type == "f32" ? report(MathFn::FN, try_float<MathFn::FN>(amount, end), 1) \
+                          : report(MathFn::FN, try_double<MathFn::FN>(amount), 2);    \
   }
   TENON_MATH_FUNCTIONS(TENON_TRY)
 #undef TENON_TRY
@@ -211,10 +212,11 @@ int run_all(std::string_view type, std::string_view name, std::uint64_t amount) 
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fprintf(stderr, "usage: math_trials f32|f64 NAME|all [STEP|COUNT]\n");
+    std::fprintf(stderr, "usage: math_trials f32|f64 NAME|all [STEP|COUNT [END]]\n");
     return 2;
   }
   const std::string_view type = argv[1];
   const std::uint64_t amount = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : type == "f32" ? 1 : 2'000'000;
-  return tenon::math::run_all(type, argv[2], amount);
+  const std::uint64_t end = argc > 4 ? std::strtoull(argv[4], nullptr, 0) : std::uint64_t{1} << 32;
+  return tenon::math::run_all(type, argv[2], amount, end);
 }

@@ -49,25 +49,32 @@ F64<B> modulo_4(const F64<B>& x) {
   return fma(round_even(x * 0.25), -4.0, x);
 }
 
-/// 29 bits of 2/pi each, so that a float32 times one is exact in float64.
-inline constexpr double kTwoOverPi29[] = {0x1.45f306dp-1,   0x1.9391054p-30, 0x1.4fe13abp-59, 0x1.d1f534dp-88,
-                                          0x1.b81b6c5p-117, 0x1.5993c4p-148, 0x1.c820ff2p-175};
+/// 2/pi in pieces of 26 bits, so that a float32 times one is exact in float64.
+inline constexpr double kTwoOverPi26[8] = {0x1.45f3068p-1,  0x1.7272208p-27, 0x1.4a7f09p-54,  0x1.abe8fa8p-79,
+                                           0x1.a6ee06p-107, 0x1.b62959p-132, 0x1.278872p-157, 0x1.07f944p-186};
 
-/// Any finite x > 0; 2^-50 of a quarter turn remains uncertain.
+/// Any finite x > 0 is reduced to within 2^-53 of r; infinity gives NaN.
 template <class B>
 std::array<F32<B>, 3> reduce_huge(const F32<B>& x) {
+  // With x = M 2^E, pieces before the j-th contribute whole turns (multiples of 4) when j = floor((E - 2) / 26).
+  const auto by_two = x >= 0x1p77f;
+  const auto by_one = (x >= 0x1p103f) | ((x >= 0x1p51f) & !by_two);
+  const auto at = [&](int i) { return constant(x, kTwoOverPi26[i]); };
+  const auto even = [&](int i) { return select(by_two, at(i + 2), at(i)); };
+  const std::array<F64<B>, 5> list = {even(0), even(1), even(2), even(3), even(4)};
+  const auto piece = [&](std::size_t i) { return select(by_one, list[i + 1], list[i]); };
   const auto wide = to_f64(x);
-  auto high = modulo_4(wide * kTwoOverPi29[0]);
-  auto low = constant(x, 0.0);
-  for (int i = 1; i < 7; ++i) {
-    const auto sum = two_sum(high, modulo_4(wide * kTwoOverPi29[i]));
-    high = sum.high;
-    low = low + sum.low;
-  }
-  const auto k = round_even(high);
-  const auto r = (high - k + low) * 0x1.921fb54442d18p+0;
+  const auto p0 = piece(0), p1 = piece(1);
+  // Turns fall away from the first two products; what remains has at most 53 bits, so that every sum up to the first
+  // rounding to a quarter is exact.
+  auto r = modulo_4(wide * p0);
+  r = fma(wide, p1, fma(round_even(wide * 0.25 * p1), -4.0, r));
+  const auto first = round_even(r);
+  r = fma(wide, piece(2), r - first);
+  const auto second = round_even(r);
+  r = fma(wide, piece(3), r - second) * 0x1.921fb54442d18p+0;
   const auto rounded = to_f32(r);
-  return {to_f32(k) + Format<float>::kMagic, rounded, to_f32(to_f64(rounded) - r)};
+  return {to_f32(first + second) + Format<float>::kMagic, rounded, to_f32(to_f64(rounded) - r)};
 }
 
 /// 2/pi in pieces of 50 bits; piece i weighs 2^(-50 (i + 1)).
