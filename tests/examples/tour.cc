@@ -83,17 +83,19 @@ void draw(const tn::Tensor& image) {
   }
 }
 
+/// Forty times over the batches. The rate falls from one epoch to the next: a number is an argument of the program.
 void train(digits::Network& net, const digits::Data& data) {
   const std::int64_t batches = data.images.length(0);
   constexpr int kEpochs = 40;
-  for (int epoch = 1; epoch <= kEpochs; ++epoch) {
+  for (int epoch = 0; epoch < kEpochs; ++epoch) {
+    const double rate = 0.2 * (kEpochs - epoch) / kEpochs;
     double loss = 0;
     for (std::int64_t batch = 0; batch < batches; ++batch) {
-      const tn::Tensor batch_loss = digits::step(net, data.images[batch], data.targets[batch], 0.05);
+      const tn::Tensor batch_loss = digits::step(net, data.images[batch], data.targets[batch], rate);
       tn::eval(digits::results(net, batch_loss));
       loss += batch_loss.item<float>();
     }
-    if (epoch == 1 || epoch % 10 == 0) std::printf("epoch %2d   loss %.4f\n", epoch, loss / double(batches));
+    if (epoch % 13 == 0) std::printf("epoch %2d   rate %.3f   loss %.4f\n", epoch + 1, rate, loss / double(batches));
   }
 }
 
@@ -107,7 +109,7 @@ void read_digits() {
 
   take_times("a training step", [&] {
     digits::Network trial = net;
-    return digits::results(trial, digits::step(trial, data.images[0], data.targets[0], 0.05));
+    return digits::results(trial, digits::step(trial, data.images[0], data.targets[0], 0.2));
   });
   const tn::Statistics before = tn::statistics();
   const double ms = milliseconds_of([&] { train(net, data); });
