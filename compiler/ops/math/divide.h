@@ -44,7 +44,7 @@ Expr<B, T> floor_divide(const Expr<B, T>& x, const Expr<B, T>& y) {
   const auto quotient = select(other_side, exact - T(1), exact);
   const auto down = floor(quotient);
   const auto whole = select(quotient - down > T(0.5), down + T(1), down);
-  const auto division = x / y;
+  const auto division = flip_sign(flip_sign(abs(x) / abs(y), x), y);  // the quotient that fmod already has
   return select(y == T(0), division, select(quotient == T(0), copysign(quotient, division), whole));
 }
 

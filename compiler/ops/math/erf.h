@@ -41,6 +41,20 @@ F64<B> erfc_polynomial(const F64<B>& t) {
                         -0x1.655d9752dd24bp-27});
 }
 
+/// erfc(a) for a >= 0 to 2^-32, for a float32 result: zero in float32 from a = 10.1 on.
+template <class B>
+F64<B> brief_erfc(const F64<B>& any) {
+  const auto a = at_most(any, 10.1);
+  const auto t = (a - 3.0) / (a + 3.0);
+  const auto h =
+      polynomial(t, {0x1.40c522d7deddbp+0, -0x1.15c084d445d42p-3, -0x1.85a15bf783afcp-5, 0x1.09836c0533bdep-3,
+                     -0x1.e88b7f4ddef05p-4, 0x1.17c97de634621p-4, -0x1.8576ba037e472p-6, 0x1.4c11227114f55p-9,
+                     0x1.f07e581a8de08p-10, -0x1.9e3af6d138dc5p-11, -0x1.08e23166ed8f8p-13, 0x1.0aa7127f42429p-13,
+                     0x1.16c7cac6a4137p-15});
+  const auto [k, r, r_rest] = reduce_exp(-(a * a));
+  return brief_exp_polynomial(r) * power_of_two(k.plus(1023)) * h / (a + a + 1.0);
+}
+
 /// erfc(a) for a >= 0.45; zero from a = 27.5 on.
 template <class B>
 F64<B> large_erfc(const F64<B>& any) {
@@ -99,7 +113,8 @@ F64<B> erfc(const F64<B>& x) {
 }
 template <class B>
 F32<B> erfc(const F32<B>& x) {
-  return to_f32(erfc(to_f64(x)));
+  const auto value = internal::brief_erfc(to_f64(abs(x)));
+  return to_f32(select(x < 0.0f, 2.0 - value, value));
 }
 
 }  // namespace tenon::math

@@ -49,6 +49,13 @@ F64<B> exp_polynomial(const F64<B>& r) {
                         0x1.71df1d1450403p-19, 0x1.28ae3e030198dp-22, 0x1.ad8d590fc30fcp-26});
 }
 
+/// e^r to 2^-34, for a float32 result.
+template <class B>
+F64<B> brief_exp_polynomial(const F64<B>& r) {
+  return polynomial(r, {1.0, 1.0, 0x1.0000003a7187p-1, 0x1.55555441be3fbp-3, 0x1.55548d1043319p-5, 0x1.111271fc59892p-7,
+                        0x1.6d8db0c0f201p-10, 0x1.9f080fe32fd5bp-13});
+}
+
 /// (e^r - 1 - r) / r^2 for |r| <= ln(2) / 2.
 template <class B>
 F32<B> expm1_polynomial(const F32<B>& r) {

@@ -136,17 +136,26 @@ F64<B> atanh(const F64<B>& x) {
   return copysign(log1p((a + a) / (1.0 - a)) * 0.5, x);
 }
 
+// float32: a logarithm in float64, whose loss near zero (where the result is x) or near 1 does not reach float32.
 template <class B>
 F32<B> asinh(const F32<B>& x) {
-  return to_f32(asinh(to_f64(x)));
+  const auto a = to_f64(abs(x));
+  const auto value = to_f32(internal::brief_log(a + sqrt(fma(a, a, 1.0))));
+  return select((abs(x) >= 0x1p-13f) & (abs(x) < Format<float>::kInf), copysign(value, x), x);
 }
 template <class B>
 F32<B> acosh(const F32<B>& x) {
-  return to_f32(acosh(to_f64(x)));
+  const auto wide = to_f64(x);
+  const auto value = to_f32(internal::brief_log(wide + sqrt(fma(wide, wide, -1.0))));
+  return select(x < Format<float>::kInf, select(x < 1.0f, Format<float>::kNan, value), x);
 }
 template <class B>
 F32<B> atanh(const F32<B>& x) {
-  return to_f32(atanh(to_f64(x)));
+  const auto a = to_f64(abs(x));
+  const auto value = to_f32(internal::brief_log((1.0 + a) / (1.0 - a)) * 0.5);
+  const auto inside = select(abs(x) < 0x1p-13f, x, copysign(value, x));
+  const auto edge = copysign(constant(x, Format<float>::kInf), x);
+  return select(abs(x) < 1.0f, inside, select(abs(x) == 1.0f, edge, Format<float>::kNan));
 }
 
 }  // namespace tenon::math

@@ -93,6 +93,17 @@ Expr<B, T> log_in_base(const Expr<B, T>& x) {
   return with_log_domain(x, log_sum<Base>(parts.exponent, parts.mantissa - T(1), constant(x, T(0))));
 }
 
+/// log(x) of a normal x > 0 to 2^-35, for a float32 result.
+template <class B>
+F64<B> brief_log(const F64<B>& x) {
+  const auto parts = split_normal(x, kLogLow<BaseE, double>);
+  const auto s = (parts.mantissa - 1.0) / (parts.mantissa + 1.0);
+  const auto z = s * s;
+  const auto p =
+      polynomial(z, {0x1.5555554b5aa26p-1, 0x1.9999ed5a7e50ep-2, 0x1.245b70633953bp-2, 0x1.ddf9a60f839d1p-3});
+  return fma(parts.exponent, 0x1.62e42fefa39efp-1, fma(s * z, p, s + s));
+}
+
 }  // namespace internal
 
 /// The natural logarithm. Zero gives -inf, a negative x NaN.
