@@ -18,7 +18,7 @@ Expr<B, T> fmod(const Expr<B, T>& x, const Expr<B, T>& y) {
   constexpr T kLimit = T(Bits<T>{1} << Format<T>::kFraction);
   const auto a = abs(x);
   const auto b = abs(y);
-  const auto quotient = a / b;
+  const auto quotient = abs(x / y);
   const auto rest = fma(-trunc(quotient), b, a);
   const auto fast = select(a < b, a, select(rest < T(0), rest + b, rest));
   const auto [magnitude] =
@@ -44,7 +44,7 @@ Expr<B, T> floor_divide(const Expr<B, T>& x, const Expr<B, T>& y) {
   const auto quotient = select(other_side, exact - T(1), exact);
   const auto down = floor(quotient);
   const auto whole = select(quotient - down > T(0.5), down + T(1), down);
-  const auto division = flip_sign(flip_sign(abs(x) / abs(y), x), y);  // the quotient that fmod already has
+  const auto division = x / y;
   return select(y == T(0), division, select(quotient == T(0), copysign(quotient, division), whole));
 }
 
