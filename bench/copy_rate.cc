@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
-// See copy_rate.h. Vectors are GCC's, so that the loop is neither turned into memcpy nor given streaming stores.
+// See copy_rate.h. Vectors are GCC's, so that the loop is neither turned into memcpy nor given streaming stores. Arrays
+// lie in huge pages, as those of tensors do.
 #include "bench/copy_rate.h"
+
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
 #include <barrier>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -18,7 +22,18 @@ using Vector [[gnu::vector_size(32)]] = float;
 constexpr std::size_t kVectors = (std::size_t{32} << 20) / sizeof(Vector);
 constexpr int kPasses = 30;
 
-using Array = std::unique_ptr<Vector[]>;
+struct Free {
+  void operator()(Vector* data) const { std::free(data); }
+};
+using Array = std::unique_ptr<Vector[], Free>;
+
+Array make_array() {
+  constexpr std::size_t kHugePage = std::size_t{2} << 20, kBytes = kVectors * sizeof(Vector);
+  Array array(static_cast<Vector*>(std::aligned_alloc(kHugePage, kBytes)));
+  madvise(array.get(), kBytes, MADV_HUGEPAGE);
+  std::fill_n(array.get(), kVectors, Vector{});
+  return array;
+}
 
 struct Range {
   std::size_t begin, end;
@@ -52,8 +67,8 @@ using Clock = std::chrono::steady_clock;
 double copy_rate(int threads, int arrays_read, bool writes) {
   std::vector<Array> arrays;
   std::vector<const Vector*> in;
-  for (int i = 0; i < arrays_read; ++i) in.push_back(arrays.emplace_back(std::make_unique<Vector[]>(kVectors)).get());
-  const Array out = writes ? std::make_unique<Vector[]>(kVectors) : nullptr;
+  for (int i = 0; i < arrays_read; ++i) in.push_back(arrays.emplace_back(make_array()).get());
+  const Array out = writes ? make_array() : nullptr;
 
   double best = 1e9;
   Clock::time_point start;
