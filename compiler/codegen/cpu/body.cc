@@ -241,8 +241,10 @@ Value* BodyEmitter::emit_load(const Instr& instr, const BodyPoint& point, const 
 void BodyEmitter::prefetch(const Instr& load, std::int64_t elements, const BodyPoint& point) {
   BodyPoint first = point;
   if (first.sequence == nullptr) first.sequence = ir_.i64(0);
-  const SplitIndex index = emit_split_index(ir_, load.index, index_point(first, {}));
-  Value* position = ir_.b.CreateAdd(ir_.b.CreateAdd(index.uniform, index.lanes), ir_.i64(elements));
+  const Values no_value;
+  const SplitIndex index = emit_split_index(ir_, load.index, index_point(first, no_value));
+  Value* position = ir_.b.CreateAdd(index.uniform, ir_.i64(elements));
+  if (index.lanes != nullptr) position = ir_.b.CreateAdd(position, index.lanes);
   Value* address = ir_.at(load.dtype, task_.buffers[static_cast<std::size_t>(load.buffer)], position);
   constexpr int kRead = 0, kNearest = 3, kData = 1;
   ir_.b.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
