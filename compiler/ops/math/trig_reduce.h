@@ -77,62 +77,77 @@ std::array<F32<B>, 3> reduce_huge(const F32<B>& x) {
   return {to_f32(first + second) + Format<float>::kMagic, rounded, to_f32(to_f64(rounded) - r)};
 }
 
-/// 2/pi in pieces of 50 bits; piece i weighs 2^(-50 (i + 1)).
-inline constexpr double kTwoOverPi50[24] = {
-    716770142402832.0,  372321092467999.0, 366375477893285.0,  449959087325694.0, 357954108452629.0, 593127582966820.0,
-    972758579301306.0,  573745657609757.0, 1034033855634683.0, 712635457924020.0, 318009698421165.0, 104995864809942.0,
-    252944799224434.0,  76934606197379.0,  782844326573953.0,  448669181481355.0, 396003307795673.0, 1104951148321652.0,
-    1074840692299770.0, 612931154397163.0, 1011301269904615.0, 977075685992127.0, 800359771756354.0, 94571694849147.0};
+/// 2/pi in pieces of 50 bits; piece i weighs 2^(-50 i).
+inline constexpr double kTwoOverPi50[25] = {0.0,
+                                            716770142402832.0,
+                                            372321092467999.0,
+                                            366375477893285.0,
+                                            449959087325694.0,
+                                            357954108452629.0,
+                                            593127582966820.0,
+                                            972758579301306.0,
+                                            573745657609757.0,
+                                            1034033855634683.0,
+                                            712635457924020.0,
+                                            318009698421165.0,
+                                            104995864809942.0,
+                                            252944799224434.0,
+                                            76934606197379.0,
+                                            782844326573953.0,
+                                            448669181481355.0,
+                                            396003307795673.0,
+                                            1104951148321652.0,
+                                            1074840692299770.0,
+                                            612931154397163.0,
+                                            1011301269904615.0,
+                                            977075685992127.0,
+                                            800359771756354.0,
+                                            94571694849147.0};
 
-/// Pieces j to j + 4 for 0 <= j <= 19, found by shifting the list by 16, 8, 4, 2, 1.
+/// Pieces j to j + 4 for 0 <= j <= 20, found by shifting the list by 16, 8, 4, 2, 1.
 template <class B>
 std::array<F64<B>, 5> two_over_pi_from(const I64<B>& j) {
   const auto at = [&](std::size_t i) { return constant(j, kTwoOverPi50[i]); };
-  std::array<F64<B>, 24> list = {at(0),  at(1),  at(2),  at(3),  at(4),  at(5),  at(6),  at(7),
-                                 at(8),  at(9),  at(10), at(11), at(12), at(13), at(14), at(15),
-                                 at(16), at(17), at(18), at(19), at(20), at(21), at(22), at(23)};
+  std::array<F64<B>, 25> list = {at(0),  at(1),  at(2),  at(3),  at(4),  at(5),  at(6),  at(7),  at(8),
+                                 at(9),  at(10), at(11), at(12), at(13), at(14), at(15), at(16), at(17),
+                                 at(18), at(19), at(20), at(21), at(22), at(23), at(24)};
   for (std::size_t step = 16; step > 0; step /= 2) {
     const auto shift = (j & std::int64_t(step)) != 0;
-    for (std::size_t i = 0; i < std::min<std::size_t>(step + 4, 24 - step); ++i) {
+    for (std::size_t i = 0; i < std::min<std::size_t>(step + 4, 25 - step); ++i) {
       list[i] = select(shift, list[i + step], list[i]);
     }
   }
   return {list[0], list[1], list[2], list[3], list[4]};
 }
 
-/// The sum of `terms` with about 150 bits below their largest, as three parts of falling size.
-template <class B, std::size_t N>
-std::array<F64<B>, 3> accurate_sum(const std::array<F64<B>, N>& terms) {
-  std::array<F64<B>, 3> sum = {terms[0], constant(terms[0], 0.0), constant(terms[0], 0.0)};
-  for (std::size_t i = 1; i < N; ++i) {
-    const auto first = two_sum(sum[0], terms[i]);
-    const auto second = two_sum(sum[1], first.low);
-    sum = {first.high, second.high, sum[2] + second.low};
-  }
-  return sum;
-}
-
 /// Any x >= 2^20; infinity gives NaN.
 template <class B>
 std::array<F64<B>, 3> reduce_huge(const F64<B>& x) {
-  // With x = M 2^E, pieces before the j-th contribute whole turns when j = floor((E - 2) / 50).
-  const auto exponent = shift_right_logical(to_bits(x), 52) - 1077;
-  const auto j = shift_right_logical(select(exponent < 0, 0, exponent) * 1311, 16);
+  // With x = M 2^E, pieces before the j-th contribute whole turns (multiples of 4) when j = floor((E + 48) / 50).
+  const auto exponent = shift_right_logical(to_bits(x), 52) - 1027;
+  const auto j = shift_right_logical(exponent * 1311, 16);
   const auto pieces = two_over_pi_from(j);
   const auto scaled = x * power_of_two(1023 - j * 50);
-  const auto p0 = pieces[0] * 0x1p-50, p1 = pieces[1] * 0x1p-100, p2 = pieces[2] * 0x1p-150;
-  const auto p3 = pieces[3] * 0x1p-200, p4 = pieces[4] * 0x1p-250;
+  const auto p0 = pieces[0], p1 = pieces[1] * 0x1p-50, p2 = pieces[2] * 0x1p-100;
+  const auto p3 = pieces[3] * 0x1p-150, p4 = pieces[4] * 0x1p-200;
   const auto h0 = scaled * p0, h1 = scaled * p1, h2 = scaled * p2, h3 = scaled * p3;
-  const auto [a, b, c] =
-      accurate_sum(std::array{modulo_4(h0), modulo_4(fma(scaled, p0, -h0)), modulo_4(h1), fma(scaled, p1, -h1), h2,
-                              fma(scaled, p2, -h2), h3, fma(scaled, p3, -h3), scaled * p4});
-  const auto k = round_even(a);
-  const auto turn = two_sum(a - k, b);
-  const auto part = two_sum(turn.high, turn.low + c);
+  // From the largest to the smallest: where bits cancel a sum is exact, else what it loses is far below `high`.
+  const auto turns = modulo_4(h0) + modulo_4(fma(scaled, p0, -h0));  // exact
+  const auto first = round_even(turns);
+  const auto s1 = two_sum(turns - first, modulo_4(h1));
+  const auto s2 = two_sum(s1.high, s1.low + fma(scaled, p1, -h1));
+  const auto s3 = two_sum(s2.high, h2);
+  const auto second = round_even(s3.high);
+  const auto s4 = two_sum(s3.high - second, s2.low);
+  const auto s5 = two_sum(s4.high, s3.low);
+  const auto s6 = two_sum(s5.high, h3);
+  const auto s7 = two_sum(s6.high, fma(scaled, p2, -h2));
+  const auto low = s4.low + s5.low + s6.low + s7.low + fma(scaled, p4, fma(scaled, p3, -h3));
+  const auto part = ordered_sum(s7.high, low);
   const auto r = part.high * 0x1.921fb54442d18p+0;
   const auto rest =
       fma(part.high, 0x1.921fb54442d18p+0, -r) + fma(part.high, 0x1.1a62633145c07p-54, part.low * 0x1.921fb54442d18p+0);
-  return {k + Format<double>::kMagic, r, -rest};
+  return {first + second + Format<double>::kMagic, r, -rest};
 }
 
 }  // namespace internal
