@@ -5,7 +5,7 @@
   compare.py ROWS.json... [--warm ROWS.json...] [--key run_us]
 
 Files may repeat a peer: on a machine that others use as well, measure in turns; the fastest row of each is taken.
-Prints a Markdown table: our time, the bytes that must move at the measured copy rate (floor) as a share of it, and for
+Prints a Markdown table: our time, the floor (memory alone moving the inputs and outputs) and its share of our time, and for
 each peer its time divided by ours, above 1 where we are faster. --warm: rows of second processes over the same cache.
 Says which check values differ (relative to the larger: 1e-4; 1e-2 where bfloat16 is in play) and then ends with status 1.
 """
@@ -59,21 +59,18 @@ def main():
     rows, warm = read_rows(a.rows, a.key), read_rows(a.warm, "first_ms")
     first = read_rows(a.rows, "first_ms")
     ours = rows.pop("tenon")
-    rate = ours.get("copy_rate", {}).get("bytes_per_second")
+    rate = ours.pop("copy_rate", None)
     if rate:
-        print("Memory: " + ", ".join(f"{name} {row['bytes_per_second'] / 1e9:.1f} GB/s" for name, row in ours.items()
-                                     if "bytes_per_second" in row) + "\n")
+        print(f"Copy rate over 32 MiB: {rate['bytes_per_second'] / 1e9:.1f} GB/s\n")
     everyone = ["tenon", *rows]
     print("| workload | us | floor us | share | " + " | ".join(rows) + " | cold / warm ms: " + ", ".join(everyone) + " |")
     print("|---" * (5 + len(rows)) + "|")
     faults, ratios = [], {peer: [] for peer in rows}
     for name, own in ours.items():
-        if "bytes_per_second" in own:
-            continue
         if a.key not in own:
             faults.append(f"{name}: {own.get('error', 'no row')}")
             continue
-        floor = own["bytes"] / rate * 1e6 if rate else float("nan")
+        floor = own["floor_us"]
         cells = [name, f"{own[a.key]:.0f}", f"{floor:.0f}", f"{floor / own[a.key]:.2f}"]
         for peer, table in rows.items():
             row = table.get(name)

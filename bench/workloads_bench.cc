@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Times the workloads and prints one JSON row each, with the protocol and the keys of peers.py (run it on one cache
-// folder twice for cold and warm first_ms). `bytes` is added: inputs and outputs, each once. Rows named copy_rate give
-// bytes a second of memory alone. With any --benchmark_ argument it is a Google Benchmark program instead.
+// folder twice for cold and warm first_ms). Added: `bytes`, of inputs and outputs, each once, and `floor_us`, in which
+// memory alone moves them. The row copy_rate gives bytes a second of copying 32 MiB. With any --benchmark_ argument it
+// is a Google Benchmark program instead.
 //
 //   workloads_bench [--only NAME,NAME] [--out FILE] [--seconds S]
 #include <benchmark/benchmark.h>
@@ -16,7 +17,7 @@
 #include <string>
 #include <thread>
 
-#include "bench/copy_rate.h"
+#include "bench/memory_floor.h"
 #include "bench/workloads.h"
 
 namespace tenon::bench {
@@ -50,6 +51,28 @@ Json check_values(const Tensor& output) {
   return values;
 }
 
+Block block_of(const Tensor& t) {
+  const auto bytes = static_cast<std::size_t>(bytes_moved({t}, {}));
+  const auto block = [&](const auto* data) { return Block(reinterpret_cast<const std::byte*>(data), bytes); };
+  switch (t.dtype()) {
+    case DType::kBFloat16:
+      return block(t.data<bfloat16>());
+    case DType::kUInt8:
+      return block(t.data<std::uint8_t>());
+    case DType::kInt64:
+      return block(t.data<std::int64_t>());
+    default:
+      return block(t.data<float>());
+  }
+}
+
+double floor_us(const Tensors& inputs, const Tensors& outputs) {
+  std::vector<Block> reads;
+  for (const Tensor& t : inputs) reads.push_back(block_of(t));
+  const int threads = static_cast<int>(std::thread::hardware_concurrency());
+  return memory_floor(reads, static_cast<std::size_t>(bytes_moved({}, outputs)), threads) * 1e6;
+}
+
 /// A CPU evaluates at the call, so the time of a call is that of its run.
 Json time_workload(const Workload& workload, double seconds) {
   const Tensors inputs = make_inputs(workload);
@@ -76,7 +99,8 @@ Json time_workload(const Workload& workload, double seconds) {
           {"call_us", run_us},
           {"reps", reps},
           {"check", check_values(outputs.front())},
-          {"bytes", bytes_moved(inputs, outputs)}};
+          {"bytes", bytes_moved(inputs, outputs)},
+          {"floor_us", rounded(floor_us(inputs, outputs), 100)}};
 }
 
 Json row_of(std::string_view workload, Json values) {
@@ -93,16 +117,9 @@ Json workload_row(const Workload& workload, double seconds) {
   }
 }
 
-struct RateRow {
-  const char* name;
-  int arrays_read;
-  bool writes;
-};
-constexpr RateRow kRates[] = {{"copy_rate", 1, true}, {"copy_rate_3_to_1", 3, true}, {"read_rate", 1, false}};
-
-Json rate_row(const RateRow& r) {
-  const int threads = static_cast<int>(std::thread::hardware_concurrency());
-  return row_of(r.name, {{"bytes_per_second", std::round(copy_rate(threads, r.arrays_read, r.writes))}});
+Json copy_rate_row() {
+  const Tensor x = zeros({8 << 20}).eval();
+  return row_of("copy_rate", {{"bytes_per_second", std::round(2e6 * 4 * (8 << 20) / floor_us({x}, {x}))}});
 }
 
 struct Arguments {
@@ -123,8 +140,7 @@ int print_rows(const Arguments& arguments) {
   // A program of another kind first, so that opening LLVM is in no row's first_ms.
   const Tensor throw_away = make_input({InputSpec::Kind::kFloat32, {1000}, 9});
   for (int i = 0; i < 2; ++i) (throw_away * 2.0 + 3.0).eval();
-  for (const RateRow& rate : kRates)
-    if (arguments.wants(rate.name)) add(rate_row(rate));
+  if (arguments.wants("copy_rate")) add(copy_rate_row());
   for (const Workload& workload : workloads())
     if (arguments.wants(workload.name)) add(workload_row(workload, arguments.seconds));
   if (!arguments.out.empty()) std::ofstream(arguments.out) << rows.dump(1) << "\n";
