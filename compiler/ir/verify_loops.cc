@@ -174,6 +174,9 @@ class KernelVerifier {
 
   absl::Status verify_instr(std::size_t i) const {
     const Instr& in = phase().body[i];
+    for (const InstrId id : in.operands) {
+      if (id != -1 && !is_below(id, i)) return broken_at(i, "an operand does not stand before it");
+    }
     const auto check = [&](bool holds, std::string_view what) { return holds ? absl::OkStatus() : broken_at(i, what); };
     const bool needs_index =
         in.kind == Instr::kIndex || in.kind == Instr::kInRange || in.kind == Instr::kLoad || in.kind == Instr::kStore;
