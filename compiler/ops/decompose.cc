@@ -43,17 +43,8 @@ absl::StatusOr<Graph> decompose(const Graph& graph) {
     image[i] = value.id;
   }
   if (!builder.status().ok()) return builder.status();
-  Graph& result = builder.graph();
-  const auto map_all = [&](const std::vector<NodeId>& ids) {
-    std::vector<NodeId> mapped;
-    for (NodeId id : ids) mapped.push_back(image[static_cast<std::size_t>(id)]);
-    return mapped;
-  };
-  result.inputs = map_all(graph.inputs);
-  result.scalars = map_all(graph.scalars);
-  result.outputs = map_all(graph.outputs);
-  result.layouts = graph.layouts;
-  return std::move(result);
+  map_signature(graph, image, builder.graph());
+  return std::move(builder.graph());
 }
 
 }  // namespace tenon

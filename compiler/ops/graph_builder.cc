@@ -33,6 +33,18 @@ NodeId GraphBuilder::append_copy(const Node& node, absl::Span<const NodeId> oper
   return static_cast<NodeId>(graph_.nodes.size()) - 1;
 }
 
+void map_signature(const Graph& from, absl::Span<const NodeId> image, Graph& to) {
+  const auto mapped = [&](const std::vector<NodeId>& ids) {
+    std::vector<NodeId> out;
+    for (NodeId id : ids) out.push_back(image[static_cast<std::size_t>(id)]);
+    return out;
+  };
+  to.inputs = mapped(from.inputs);
+  to.scalars = mapped(from.scalars);
+  to.outputs = mapped(from.outputs);
+  to.layouts = from.layouts;
+}
+
 namespace {
 
 NodeId append_constant(Graph& graph, DType dtype, std::uint64_t bits, NodeId origin) {

@@ -32,6 +32,9 @@ class GraphBuilder {
   NodeId origin_ = -1;
 };
 
+/// Gives `to` the inputs, scalars, outputs and layouts of `from`, node id by node image[id].
+void map_signature(const Graph& from, absl::Span<const NodeId> image, Graph& to);
+
 /// A node under construction with the operators of algebra. Numbers beside a value take its dtype.
 struct Value {
   GraphBuilder* builder = nullptr;

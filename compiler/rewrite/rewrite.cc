@@ -121,21 +121,11 @@ class Rewriter {
       image_.push_back(rewritten(graph_.nodes[i]));
     }
     if (!builder_.status().ok()) return builder_.status();
-    Graph& out = builder_.graph();
-    out.inputs = mapped(graph_.inputs);
-    out.scalars = mapped(graph_.scalars);
-    out.outputs = mapped(graph_.outputs);
-    out.layouts = graph_.layouts;
-    return without_dead_nodes(out);
+    map_signature(graph_, image_, builder_.graph());
+    return without_dead_nodes(builder_.graph());
   }
 
  private:
-  std::vector<NodeId> mapped(const std::vector<NodeId>& ids) const {
-    std::vector<NodeId> out;
-    for (NodeId id : ids) out.push_back(image_[static_cast<std::size_t>(id)]);
-    return out;
-  }
-
   NodeId rewritten(const Node& node) {
     absl::InlinedVector<NodeId, 3> operands;
     for (NodeId id : node.operands) operands.push_back(image_[static_cast<std::size_t>(id)]);
@@ -172,15 +162,7 @@ class Rewriter {
       image[i] = static_cast<NodeId>(out.nodes.size());
       out.nodes.push_back(std::move(node));
     }
-    const auto mapped = [&](const std::vector<NodeId>& ids) {
-      std::vector<NodeId> to;
-      for (NodeId id : ids) to.push_back(image[static_cast<std::size_t>(id)]);
-      return to;
-    };
-    out.inputs = mapped(graph.inputs);
-    out.scalars = mapped(graph.scalars);
-    out.outputs = mapped(graph.outputs);
-    out.layouts = graph.layouts;
+    map_signature(graph, image, out);
     return out;
   }
 
