@@ -121,7 +121,8 @@ Options from_environment() {
     const std::string_view name = line.substr(0, equals);
     const absl::Status status = set_option(o, name, line.substr(equals + 1));
     if (absl::IsNotFound(status)) {
-      log(LogLevel::kWarn, absl::StrCat(std::string(name), " is not a setting; did you mean ", nearest_variable(name), "?"));
+      log(LogLevel::kWarn,
+          absl::StrCat(std::string(name), " is not a setting; did you mean ", nearest_variable(name), "?"));
     } else if (!status.ok()) {
       log(LogLevel::kWarn, absl::StrCat(std::string(name), ": ", std::string(status.message()), "; it is ignored"));
     }

@@ -29,7 +29,8 @@ Explanation explain(const std::vector<Tensor>& tensors, const std::source_locati
   }
   const session::CapturedProgram captured = session::capture(nodes);
   if (captured.key_bytes.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "explain", "the tensor is evaluated already; explain it before", call_site);
+    throw Error(ErrorCode::kInvalidArgument, "explain", "the tensor is evaluated already; explain it before",
+                call_site);
   }
   absl::StatusOr<session::ProgramExplanation> e = session::explain_program(captured.key_bytes);
   if (!e.ok()) throw Error(ErrorCode::kInternal, "explain", std::string(e.status().message()), call_site);

@@ -148,7 +148,7 @@ TEST(VerifyLoops, BrokenProgramsAreNamed) {
     return std::string(verify(program).message());
   };
   EXPECT_EQ(message([](LoopProgram& p) { p.kernels[0].phases[0].body[5].operands[1] = 6; }),
-            "kernel tenon_row_0 is broken: phase 0, instruction 5: no operand 1");
+            "kernel tenon_row_0 is broken: phase 0, instruction 5: an operand does not stand before it");
   EXPECT_EQ(message([](LoopProgram& p) { p.kernels[0].phases[1].body[3].buffer = 0; }),
             "kernel tenon_row_0 is broken: phase 1, instruction 3: it writes an input");
   EXPECT_EQ(message([](LoopProgram& p) { p.kernels[0].lane_chunk = 4; }),

@@ -17,9 +17,9 @@ StorageRef allocate(std::size_t bytes);
 StorageRef wrap(void* data, std::size_t bytes, void (*free_data)(void* context), void* context);
 
 struct AllocatorStats {
-  std::int64_t live_bytes = 0;   ///< handed out
-  std::int64_t kept_bytes = 0;   ///< freed and kept for reuse
-  std::int64_t peak_bytes = 0;   ///< largest live_bytes
+  std::int64_t live_bytes = 0;  ///< handed out
+  std::int64_t kept_bytes = 0;  ///< freed and kept for reuse
+  std::int64_t peak_bytes = 0;  ///< largest live_bytes
 };
 AllocatorStats allocator_stats();
 

@@ -17,10 +17,12 @@ namespace tenon::device {
 void parallel_for(KernelFunction* kernel, void* const* buffers, const void* scalars, std::int64_t tasks,
                   std::int64_t grain, std::int64_t scratch_bytes);
 
-/// This thread's scratch block of at least `bytes`; valid until its next use on this thread. Null when there is no memory.
+/// This thread's scratch block of at least `bytes`; valid until its next use on this thread. Null when there is no
+/// memory.
 void* scratch_block(std::int64_t bytes);
 
-/// Threads of the arena: set before the first kernel runs (0: as many as the process's affinity allows), else no effect.
+/// Threads of the arena: set before the first kernel runs (0: as many as the process's affinity allows), else no
+/// effect.
 void set_num_threads(int threads);
 int num_threads();
 
