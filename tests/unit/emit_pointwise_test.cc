@@ -67,7 +67,7 @@ TEST(EmitPointwise, EveryTailIsDoneAndNothingBehindIt) {
       expect_square<float>(n, target);
       expect_square<bfloat16>(n, target);
     }
-    for (std::int64_t n : {1, 7, 31, 64, 65, 200, 257}) {
+    for (std::int64_t n : {1, 7, 31, 33, 63, 64, 65, 127, 129, 200, 257}) {
       expect_square<double>(n, target);
       expect_square<std::int8_t>(n, target);
       expect_square<std::int32_t>(n, target);

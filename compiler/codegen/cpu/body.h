@@ -65,8 +65,8 @@ class BodyEmitter {
   /// The stored elements of such a load for as many rows as the point has lanes, a vector of rows for each lane.
   std::vector<llvm::Value*> load_rows(InstrId load, const BodyPoint& point, const Values& values);
 
-  /// Brings the cache line of a load nearer that lies `elements` behind its element at the point. The load may be another
-  /// phase's; its index has no body value.
+  /// Brings the cache line of a load nearer that lies `elements` behind its element at the point. The load may be
+  /// another phase's; its index has no body value.
   void prefetch(const Instr& load, std::int64_t elements, const BodyPoint& point);
 
   /// Lanes that fill the target's vectors with the widest of the values that differ between lanes, at most `limit`; a

@@ -76,8 +76,6 @@ class PhaseEmitter {
   int row_var() const { return kernel_.sequence_var() - 1; }
   void make_tiles(const std::vector<InstrId>& loads);
   void emit_row(llvm::Value* row, Points points, Values values);
-  void emit_some_rows(llvm::Value* first, llvm::Value* end, Points points);
-  void emit_squares(const std::vector<InstrId>& loads, llvm::Value* row);
   void emit_square(const std::vector<InstrId>& loads, llvm::Value* first, Points points);
 
   void emit_chunks();

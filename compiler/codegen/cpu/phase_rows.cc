@@ -39,31 +39,24 @@ bool PhaseEmitter::can_tile_rows() const {
   return phase_.reductions.empty() && phase_.sequence == 1 && phase_.sequence_limit == nullptr && phase_.lanes;
 }
 
+// For a vector of lanes all rows of the block before the next vector: the rows of an operand are then read a few cache
+// lines at a time, and few pages are touched in a while.
 absl::Status PhaseEmitter::emit_rows(Value* first, Value* end) {
   lanes_ = body_.natural_lanes(kMostTileLanes);
   const std::vector<InstrId> loads = body_.transposed_loads(row_var());
-  Value* squares_end = first;
-  if (!loads.empty() && lanes_ > 1 && kernel_.lane_chunk >= lanes_) {
-    squares_end = ir_.b.CreateAdd(first, ir_.b.CreateAnd(ir_.b.CreateSub(end, first), ir_.i64(-lanes_)));
-    make_tiles(loads);
-    // Lanes inside: all stores of a while go to the few rows of a square, and few pages.
-    ir_.loop(first, squares_end, lanes_, [&](Value* row) { emit_squares(loads, row); });
-    if (kernel_.outer.back() % lanes_ == 0 && kernel_.row_block % lanes_ == 0) return finished();
-  }
-  for_lanes(1, [&](Points points) { emit_some_rows(squares_end, end, points); });
-  return finished();
-}
-
-void PhaseEmitter::emit_squares(const std::vector<InstrId>& loads, Value* row) {
+  const bool only_squares = kernel_.outer.back() % lanes_ == 0 && kernel_.row_block % lanes_ == 0;
+  make_tiles(loads);
   for_lanes(1, [&](Points points) {
-    const bool is_whole = points[0].mask == nullptr && points[0].lanes == lanes_;
-    if (is_whole) return emit_square(loads, row, points);
-    emit_some_rows(row, ir_.b.CreateAdd(row, ir_.i64(lanes_)), points);
+    Value* squares_end = first;
+    if (!loads.empty() && lanes_ > 1 && points[0].mask == nullptr && points[0].lanes == lanes_) {
+      Value* count = ir_.b.CreateAnd(ir_.b.CreateSub(end, first), ir_.i64(-lanes_));
+      squares_end = ir_.b.CreateAdd(first, count);
+      ir_.loop(first, squares_end, lanes_, [&](Value* row) { emit_square(loads, row, points); });
+      if (only_squares) return;
+    }
+    ir_.loop(squares_end, end, 1, [&](Value* row) { emit_row(row, points, body_.no_values()); });
   });
-}
-
-void PhaseEmitter::emit_some_rows(Value* first, Value* end, Points points) {
-  ir_.loop(first, end, 1, [&](Value* row) { emit_row(row, points, body_.no_values()); });
+  return finished();
 }
 
 void PhaseEmitter::make_tiles(const std::vector<InstrId>& loads) {
