@@ -123,17 +123,33 @@ F64<B> asinh(const F64<B>& x) {
 template <class B>
 F64<B> acosh(const F64<B>& x) {
   const auto is_large = x > 0x1p60;
+  // log1p(u + sqrt(u (u + 2))) for u = x - 1, with what the product, the root and the sums lose.
   const auto u = x - 1.0;
-  const auto t = select(is_large, x, u + sqrt(u * (u + 2.0)));
-  const auto value = log1p(t) + select(is_large, internal::kLn2<double>, 0.0);
-  return select(x < 1.0, Format<double>::kNan, value);
+  const auto v = ordered_sum(constant(x, 2.0), u);
+  const auto square = exact_product(u, v.high);
+  const auto root = sqrt(square.high);
+  const auto root_rest = fma(-root, root, square.high) + fma(u, v.low, square.low);
+  const auto t = two_sum(u, root);
+  const auto rest = t.low + root_rest / (root + root + Format<double>::kMinNormal);
+  // log(2 x) where x is so large that the square may overflow.
+  const auto high = select(is_large, x, t.high);
+  const auto sum = high + 1.0;
+  const auto value = internal::log1p_of_sum(high, sum, (high - (sum - 1.0)) + select(is_large, 0.0, rest));
+  const auto shifted = value + select(is_large, internal::kLn2<double>, 0.0);
+  return select(x < 1.0, Format<double>::kNan, shifted);
 }
 
 /// The inverse of tanh; infinite at 1 and -1, NaN beyond, -0 at -0.
 template <class B>
 F64<B> atanh(const F64<B>& x) {
   const auto a = abs(x);
-  return copysign(log1p((a + a) / (1.0 - a)) * 0.5, x);
+  // Half of log1p(2 a / (1 - a)), with what the difference and the division lose.
+  const auto d = ordered_sum(constant(x, 1.0), -a);
+  const auto q = (a + a) / d.high;
+  const auto rest = (fma(-q, d.high, a + a) - q * d.low) / d.high;
+  const auto sum = q + 1.0;
+  const auto value = internal::log1p_of_sum(q, sum, (q - (sum - 1.0)) + rest) * 0.5;
+  return copysign(select(a < 1.0, value, select(a == 1.0, Format<double>::kInf, Format<double>::kNan)), x);
 }
 
 // float32: a logarithm in float64, whose loss near zero (where the result is x) or near 1 does not reach float32.

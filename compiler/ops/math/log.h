@@ -93,6 +93,20 @@ Expr<B, T> log_in_base(const Expr<B, T>& x) {
   return with_log_domain(x, log_sum<Base>(parts.exponent, parts.mantissa - T(1), constant(x, T(0))));
 }
 
+/// log(sum + lost) for sum = 1 + x rounded and lost what it lacks.
+template <class B, class T>
+Expr<B, T> log1p_of_sum(const Expr<B, T>& x, const Expr<B, T>& sum, const Expr<B, T>& lost) {
+  constexpr T kTiny = std::numeric_limits<T>::epsilon() / 4;  // below it log(1 + x) rounds to x or its neighbour
+  const auto parts = split_normal(sum, kLogLow<BaseE, T>);
+  // Halved, so that 2^(1 - e) is in range.
+  const auto scaled = lost * T(0.5) * power_of_two(2 * Format<T>::kBias + 1 - parts.biased);
+  const auto f = ordered_sum(parts.mantissa - T(1), scaled);
+  // The slope of log(1 + f) is about 1 - f + f^2.
+  const auto f_rest = fma(f.low, fma(f.high, f.high, -f.high), f.low);
+  const auto value = log_sum<BaseE>(parts.exponent, f.high, f_rest);
+  return select(abs(x) < kTiny, x, with_log_domain(sum, value));
+}
+
 /// log(x) of a normal x > 0 to 2^-35, for a float32 result.
 template <class B>
 F64<B> brief_log(const F64<B>& x) {
@@ -127,16 +141,8 @@ Expr<B, T> log10(const Expr<B, T>& x) {
 /// log(1 + x), precise in relative terms near zero; -0 gives -0, -1 gives -inf.
 template <class B, FloatElement T>
 Expr<B, T> log1p(const Expr<B, T>& x) {
-  constexpr int kBias = Format<T>::kBias;
-  constexpr T kTiny = std::numeric_limits<T>::epsilon() / 4;  // below it log(1 + x) rounds to x or its neighbour
   const auto sum = x + T(1);
-  const auto lost = (x - (sum - T(1))) * T(0.5);  // halved, so that 2^(1 - e) is in range
-  const auto parts = split_normal(sum, internal::kLogLow<internal::BaseE, T>);
-  const auto f = ordered_sum(parts.mantissa - T(1), lost * power_of_two(2 * kBias + 1 - parts.biased));
-  // The slope of log(1 + f) is about 1 - f + f^2.
-  const auto f_rest = fma(f.low, fma(f.high, f.high, -f.high), f.low);
-  const auto value = internal::log_sum<internal::BaseE>(parts.exponent, f.high, f_rest);
-  return select(abs(x) < kTiny, x, with_log_domain(sum, value));
+  return internal::log1p_of_sum(x, sum, x - (sum - T(1)));
 }
 
 }  // namespace tenon::math
