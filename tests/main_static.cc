@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The main of tenon-static, one program that is the tool, the tests and the benchmarks, with the compiler linked in.
 //
-// `tenon-static test ...` takes GoogleTest's flags, `tenon-static bench ...` Google Benchmark's; any other words go to
-// the tool. Under the name tests or bench the program is that alone.
+// `tenon-static test ...` takes GoogleTest's flags, `bench ...` Google Benchmark's, `workloads ...` those of
+// workloads_bench; any other words go to the tool. Under the name tests or bench the program is that alone.
 #include <benchmark/benchmark.h>
 
 #include <string_view>
 
 int tenon_test_main(int argc, char** argv);
 int tenon_tool_main(int argc, char** argv);
+int tenon_workloads_bench_main(int argc, char** argv);
 
 namespace {
 
@@ -30,5 +31,6 @@ int main(int argc, char** argv) {
   if (name == "bench") return run_benchmarks(argc, argv);
   if (word == "test") return tenon_test_main(argc - 1, argv + 1);
   if (word == "bench") return run_benchmarks(argc - 1, argv + 1);
+  if (word == "workloads") return tenon_workloads_bench_main(argc - 1, argv + 1);
   return tenon_tool_main(argc, argv);
 }
