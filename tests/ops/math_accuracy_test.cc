@@ -32,49 +32,21 @@ std::vector<T> hard_points() {
       high = std::nextafter(high, std::numeric_limits<T>::infinity());
     }
   };
-  for (double x : {0x1p-149,
-                   0x1p-126,
-                   0x1p-100,
-                   0x1p-26,
-                   0x1p-24,
-                   1e-8,
-                   1e-3,
-                   0.125,
-                   1.0 / 3,
-                   0.34657359,
-                   0.45,
-                   0.5,
-                   2.0 / 3,
-                   std::numbers::sqrt2 / 2,
-                   0.9,
-                   0.95,
-                   1.0,
-                   4.0 / 3,
-                   std::numbers::sqrt2,
-                   2.0,
-                   3.95,
-                   9.0,
-                   10.05,
-                   27.2,
-                   87.3365,
-                   88.7228,
-                   89.4159,
-                   103.972,
-                   127.0,
-                   128.0,
-                   149.0,
-                   150.0,
-                   12800.0,
-                   1e10,
-                   1e30}) {
-    around(x);
-  }
+  const double points_of_both[] = {
+      0x1p-149, 0x1p-126,   0x1p-100, 0x1p-26, 0x1p-24, 1e-8,    1e-3,       0.125, 1.0 / 3, 0.34657359, 0.45,  0.5,
+      2.0 / 3,  0.70710678, 0.9,      0.95,    1.0,     4.0 / 3, 1.41421356, 2.0,   3.95,    9.0,        10.05, 27.2,
+      87.3365,  88.7228,    89.4159,  103.972, 127.0,   128.0,   149.0,      150.0, 12800.0, 1e10,       1e30};
+  for (double x : points_of_both) around(x);
   for (int k = 1; k <= 64; ++k) around(k * std::numbers::pi / 4);
-  for (double x :
-       {708.39, 709.78, 710.4758, 744.44, 745.13, 1022.0, 1024.0, 1074.0, 0x1p-1074, 0x1p-1022, 0x1p-54, 0x1p20, 0x1p60,
-        0x1p1000, 6381956970095103.0 * 0x1p797}) {  // the last is nearest to a multiple of pi/2
-    if (sizeof(T) == 8) around(x);
-  }
+  if (sizeof(T) == 4) return points;
+  const double points_of_float64[] = {0x1p-1074, 0x1p-1022, 0x1p-54, 708.39, 709.78, 710.4758, 744.44,
+                                      745.13,    1022.0,    1024.0,  1074.0, 0x1p20, 0x1p60,   0x1p1000};
+  for (double x : points_of_float64) around(x);
+  // Nearest to multiples of pi/2, by continued fractions of 2^e * 2 / pi.
+  const double nearly_quarters[] = {0x1.6ac5b262ca1ffp+849, 0x1.6c6cbc45dc8dep+5,   0x1.b951f1572eba5p+23,
+                                    0x1.504cac51f1eafp+131, 0x1.e009c53148be1p+991, 0x1.4c96c11134d36p+577,
+                                    0x1.cfe482285f8edp+860, 0x1.db41f3cb71d7bp+680, 0x1.e7e44a78ac18cp+197};
+  for (double x : nearly_quarters) around(x);
   return points;
 }
 
