@@ -125,6 +125,11 @@ InstrId ValueEmitter::emit_pad(const Node& node, const IndexTuple& index, InstrI
 
 IndexExpr ValueEmitter::clamped(InstrId position, std::int64_t extent, bool wrap_negative) {
   const auto number = [&](std::int64_t v) { return body_.constant(DType::kInt64, static_cast<std::uint64_t>(v)); };
+  const std::int64_t last = std::max<std::int64_t>(extent - 1, 0);
+  if (body_.dtype_of(position) == DType::kUInt64) {  // the upper half of the range is not negative
+    const InstrId top = body_.constant(DType::kUInt64, static_cast<std::uint64_t>(last));
+    position = body_.apply(Op::k_minimum, DType::kUInt64, position, top);
+  }
   InstrId p = body_.cast(position, DType::kInt64);
   if (wrap_negative) {
     const InstrId is_negative = body_.apply(Op::k_less, DType::kBool, p, number(0));
@@ -132,8 +137,8 @@ IndexExpr ValueEmitter::clamped(InstrId position, std::int64_t extent, bool wrap
                     p);
   }
   p = body_.apply(Op::k_maximum, DType::kInt64, p, number(0));
-  p = body_.apply(Op::k_minimum, DType::kInt64, p, number(std::max<std::int64_t>(extent - 1, 0)));
-  return pool_.value(p, 0, std::max<std::int64_t>(extent - 1, 0));
+  p = body_.apply(Op::k_minimum, DType::kInt64, p, number(last));
+  return pool_.value(p, 0, last);
 }
 
 InstrId ValueEmitter::emit_take(const Node& node, const IndexTuple& index, InstrId mask) {

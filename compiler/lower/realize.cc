@@ -11,6 +11,7 @@ namespace tenon {
 namespace {
 
 constexpr int kMaxBodyOps = 100;
+constexpr int kMaxBodyWeight = 400;
 constexpr int kMaxLoads = 16;
 constexpr int kMaxRecompute = 8;
 constexpr std::int64_t kSmallReduction = 8;       // shorter ones are unrolled inside their readers
@@ -49,11 +50,6 @@ bool is_transcendental(Op op) {
     default:
       return false;
   }
-}
-
-int flop_weight(Op op) {
-  if (is_transcendental(op)) return 16;
-  return op == Op::k_divide || op == Op::k_sqrt || op == Op::k_rsqrt ? 8 : 1;
 }
 
 bool is_leaf(const Node& node) { return row_of(node.op).kind == OpKind::leaf; }
@@ -207,7 +203,8 @@ class Realizer {
       const Node& member = graph_.node(id);
       if (is_view(member.op)) continue;
       ++d.ops;
-      flops += flop_weight(member.op) * std::min(elements, numel(member.type.shape));
+      d.weight += op_weight(member.op);
+      flops += op_weight(member.op) * std::min(elements, numel(member.type.shape));
     }
     for (NodeId id : loads) d.bytes_in += std::min(bytes_of(graph_.node(id)), elements * 8);
     d.bytes_out = bytes_of(node);
@@ -222,17 +219,21 @@ class Realizer {
       d.rule = rule;
     };
     if (static_cast<int>(cone.size()) > kMaxBodyOps) return realize("cap/ops > 100");
+    if (d.weight > kMaxBodyWeight) return realize("cap/weight > 400");
     if (d.reads > kMaxLoads) return realize("cap/loads > 16");
+    const bool is_number = row_of(node.op).kind == OpKind::elementwise && numel(node.type.shape) == 1;
     if (is_view(node.op)) {
       d.rule = "exempt/view";
+    } else if (d.reads == 0 && (d.ops <= 1 || is_number)) {
+      d.rule = "exempt/no read";
+    } else if (d.users > kMaxRecompute) {
+      realize("cap/recompute > 8");
+    } else if (d.users > 1 && has_transcendental(cone)) {
+      realize("cap/transcendental used twice");
     } else if (d.reads == 0) {
       d.rule = "exempt/no read";
     } else if (d.reads == 1 && d.ops <= 2 && !has_transcendental(cone)) {
       d.rule = "exempt/one load";
-    } else if (d.users > 1 && has_transcendental(cone)) {
-      realize("cap/transcendental used twice");
-    } else if (d.users > kMaxRecompute) {
-      realize("cap/recompute > 8");
     } else if (d.users > 1 && d.store_cost * 100 < d.inline_cost * 95) {
       realize("cost/store is cheaper");
     } else {
@@ -252,6 +253,11 @@ class Realizer {
 };
 
 }  // namespace
+
+int op_weight(Op op) {
+  if (is_transcendental(op)) return 16;
+  return op == Op::k_divide || op == Op::k_sqrt || op == Op::k_rsqrt ? 8 : 1;
+}
 
 std::vector<RealizeDecision> decide_realize(const Graph& graph) { return Realizer(graph).run(); }
 

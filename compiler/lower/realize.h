@@ -13,12 +13,16 @@
 
 namespace tenon {
 
+/// What an op costs beside an addition: in run time, and about as much in code.
+int op_weight(Op op);
+
 struct RealizeDecision {
   NodeId node = -1;
   bool realized = false;
   std::string_view rule;  ///< "must/output", "cost/store is cheaper", "exempt/one load", ...
   int reads = 0;          ///< distinct realized values and inputs that the inlined body loads
   int ops = 0;            ///< ops of the inlined body
+  int weight = 0;         ///< the sum of their weights
   int users = 0;          ///< distinct (reader, access) pairs: how often it would be computed if inlined
   std::int64_t bytes_in = 0, bytes_out = 0;
   std::int64_t inline_cost = 0, store_cost = 0;  ///< picoseconds

@@ -37,8 +37,9 @@ Value mean_of(const Value& x, absl::Span<const std::int64_t> axes, bool keep) {
 
 Value variance_of(const Value& x, absl::Span<const std::int64_t> axes, bool keep, std::int64_t correction) {
   const Value distance = x - mean_of(x, axes, true);
+  const double divisor = std::max(static_cast<double>(count(x, axes)) - static_cast<double>(correction), 0.0);
+  if (divisor == 0) return reduce_axes(distance * distance, ReduceKind::sum, axes, keep) / divisor;
   // Each square is divided before they are added, so that the sum overflows no earlier than the variance.
-  const double divisor = static_cast<double>(std::max<std::int64_t>(count(x, axes) - correction, 0));
   return reduce_axes(distance * (distance * (1.0 / divisor)), ReduceKind::sum, axes, keep);
 }
 

@@ -10,7 +10,7 @@ namespace tenon {
 namespace {
 
 constexpr std::size_t kMaxMembers = 64;
-constexpr std::size_t kMaxOps = 2000;
+constexpr std::size_t kMaxWeight = 1000;  // of a body; compile time grows faster than the body
 constexpr std::size_t kMaxLoads = 48;
 constexpr int kMaxReductions = 8;
 
@@ -54,17 +54,18 @@ Verdict limits(const Pair& p) {
     if (have <= max) return std::nullopt;
     return Refusal{"LIMIT", absl::StrCat(name, ", ", have, ", ", max)};
   };
-  std::size_t ops = 0, loads = 0, reductions = 0;
+  std::size_t weight = 0, loads = 0, reductions = 0;
   for (const Group* g : {&p.a, &p.b}) {
     for (const Member& m : g->members) {
       const LoopNode& node = p.lowered.nodes[static_cast<std::size_t>(m.node)];
-      ops += node.body.size();
+      for (const Instr& i : node.body)
+        weight += static_cast<std::size_t>(i.kind == Instr::kApply ? op_weight(i.op) : 1);
       loads += m.reads.size();
       reductions += node.kind == LoopNode::kReduce ? 1 : 0;
     }
   }
   if (auto v = over("members", p.a.members.size() + p.b.members.size(), kMaxMembers)) return v;
-  if (auto v = over("ops", ops, kMaxOps)) return v;
+  if (auto v = over("weight", weight, kMaxWeight)) return v;
   if (auto v = over("reductions", reductions, kMaxReductions)) return v;
   return over("loads", loads, kMaxLoads);
 }
