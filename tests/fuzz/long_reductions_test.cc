@@ -29,16 +29,16 @@ std::string reduction(const std::string& op, const std::string& dtype, const std
 std::vector<std::string> programs() {
   std::vector<std::string> all;
   for (const std::string n : {"65535", "65536", "65537", "131072", "200001", "524289"}) {
-    all.push_back(reduction("sum", "float32", "[" + n + "]", "0", "", "float32"));
-    all.push_back(reduction("max", "float32", "[" + n + "]", "0", "", "float32"));
+    all.push_back(reduction("sum", "float32", absl::StrCat("[", n, "]"), "0", "", "float32"));
+    all.push_back(reduction("max", "float32", absl::StrCat("[", n, "]"), "0", "", "float32"));
   }
   all.push_back(reduction("sum", "float32", "[3, 70000]", "1", "[3]", "float32"));
   all.push_back(reduction("sum", "bfloat16", "[2, 65536]", "1", "[2]", "bfloat16"));
   all.push_back(reduction("sum", "int32", "[70001]", "0", "", "int64"));
   all.push_back(reduction("mean", "float64", "[70001]", "0", "", "float64"));
   for (const std::string rows : {"4095", "4096", "4097", "5000", "20001"}) {
-    all.push_back(reduction("sum", "float32", "[" + rows + ", 7]", "0", "[7]", "float32"));
-    all.push_back(reduction("min", "int16", "[" + rows + ", 3]", "0", "[3]", "int16"));
+    all.push_back(reduction("sum", "float32", absl::StrCat("[", rows, ", 7]"), "0", "[7]", "float32"));
+    all.push_back(reduction("min", "int16", absl::StrCat("[", rows, ", 3]"), "0", "[3]", "int16"));
   }
   all.push_back(reduction("sum", "float32", "[2, 4096, 33]", "1", "[2, 33]", "float32"));
   all.push_back(reduction("sum", "float32", "[300, 500]", "0", "[500]", "float32"));
