@@ -57,7 +57,9 @@ struct Case {
   std::vector<CaseOutput> outputs;
 };
 
-/// All cases of a file; InvalidArgument with one clear sentence for malformed JSON, unknown fields, wrong sizes.
+/// All cases of a file; InvalidArgument with one clear sentence for malformed JSON, unknown fields, wrong sizes and
+/// values, undefined and doubled names, and steps with operands or attributes that their op does not take. The steps
+/// of an op that no case can use are not looked into, so that it can be reported by name.
 absl::StatusOr<std::vector<Case>> read_cases(const std::string& path);
 
 /// The dtype of that name, or nothing.

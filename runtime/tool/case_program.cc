@@ -29,7 +29,8 @@ struct Call {
     return values.at(std::get<std::string>(step.arguments[i]));
   }
   Operand operand(std::size_t i) const {
-    if (const auto* number = std::get_if<Number>(&step.arguments[i])) return Operand(scalar_of(*number));
+    const auto* number = std::get_if<Number>(&step.arguments[i]);
+    if (number && !(i == 0 && first)) return Operand(scalar_of(*number));
     return Operand(tensor(i));
   }
   std::vector<Tensor> tensors() const {

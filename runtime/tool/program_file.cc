@@ -100,6 +100,7 @@ absl::StatusOr<LoadedProgram> load_tir(const std::string& path) {
   if (!text.ok()) return text.status();
   absl::StatusOr<ProgramText> program = parse_program(*text);
   if (!program.ok()) return with_file(program.status(), path);
+  if (program->graph.outputs.empty()) return absl::InvalidArgumentError(path + ": the program has no output line");
   LoadedProgram out;
   if (absl::Status status = bind_inputs(*program, path, out); !status.ok()) return status;
   for (NodeId id : program->graph.outputs) {
@@ -123,7 +124,10 @@ absl::StatusOr<Tensor> read_npy(const std::string& path) {
 absl::StatusOr<std::string> read_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::stringstream text;
-  if (!file || !(text << file.rdbuf())) return absl::InvalidArgumentError(absl::StrCat("cannot read ", path));
+  // Nothing to copy would count as a failure.
+  const bool is_empty = file.peek() == std::ifstream::traits_type::eof();
+  if (!file.is_open() || file.bad() || !(is_empty || text << file.rdbuf()))
+    return absl::InvalidArgumentError(absl::StrCat("cannot read ", path));
   return text.str();
 }
 
