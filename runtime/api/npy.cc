@@ -84,14 +84,26 @@ Tensor reversed_axes(const Tensor& tensor, const Location& call_site) {
   return permute_dims({tensor, call_site}, axes);
 }
 
+/// Where the bytes go: the regular file that the path names or will name, through symbolic links.
+std::filesystem::path target_of(const File& file) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(file.path, error);
+  if (!std::filesystem::exists(status)) return file.path;
+  if (!std::filesystem::is_regular_file(status)) file.fail("this is not a regular file");
+  const std::filesystem::path target = std::filesystem::canonical(file.path, error);
+  if (error) file.fail(error.message());
+  return target;
+}
+
 void write_file(const File& file, const std::string& preamble, const void* data, std::size_t bytes) {
-  const std::string part = file.path + ".part";
+  const std::filesystem::path target = target_of(file);
+  const std::string part = target.string() + ".part";
   std::ofstream out(part, std::ios::binary | std::ios::trunc);
   out.write(preamble.data(), static_cast<std::streamsize>(preamble.size()));
   out.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
   out.close();
   std::error_code error;
-  if (out) std::filesystem::rename(part, file.path, error);
+  if (out) std::filesystem::rename(part, target, error);
   if (!out || error) {
     std::error_code ignored;
     std::filesystem::remove(part, ignored);

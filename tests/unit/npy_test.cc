@@ -2,6 +2,7 @@
 // .npy files made by NumPy are read as NumPy means them; what is written is, byte for byte, what NumPy writes; and no
 // malformed file does more than throw one line.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -160,6 +161,29 @@ TEST_F(Npy, FlippedBitsNeverCrash) {
     bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << (bit % 8)));
     expect_no_crash(write(bad));
   }
+}
+
+TEST_F(Npy, OnlyRegularFilesAreReplaced) {
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  for (const std::string& path : {path_, std::filesystem::temp_directory_path().string()}) {
+    try {
+      save(path, ones({2}));
+      ADD_FAILURE() << path;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kFile);
+      EXPECT_EQ(e.message(), path + ": this is not a regular file");
+    }
+  }
+  EXPECT_TRUE(std::filesystem::is_fifo(path_));
+}
+
+TEST_F(Npy, SymbolicLinksAreFollowed) {
+  const std::string link = write("") + ".link";
+  std::filesystem::create_symlink(path_, link);
+  save(link, asarray({1, 2}));
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(load(path_).to_vector<int>(), (std::vector<int>{1, 2}));
+  std::filesystem::remove(link);
 }
 
 TEST_F(Npy, HeadersThatAreNotDictionariesAreRefused) {
