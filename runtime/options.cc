@@ -57,16 +57,30 @@ struct text {
   }
 };
 
+bool is_one_of(std::string_view value, const char* names) {
+  const std::vector<std::string> list = absl::StrSplit(names, '|');
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
 struct choice {
   explicit choice(const char* names) : names_(names) {}
   absl::Status parse(std::string_view value, std::string& out) const {
-    for (absl::string_view name : absl::StrSplit(names_, '|')) {
-      if (value == std::string(name)) {
-        out = std::string(value);
-        return absl::OkStatus();
-      }
+    if (!is_one_of(value, names_)) return bad(value, absl::StrCat("one of ", names_));
+    out = std::string(value);
+    return absl::OkStatus();
+  }
+  const char* names_;
+};
+
+struct choices {
+  explicit choices(const char* names) : names_(names) {}
+  absl::Status parse(std::string_view value, std::string& out) const {
+    const std::vector<std::string> given = absl::StrSplit(std::string(value), ',', absl::SkipEmpty());
+    for (const std::string& name : given) {
+      if (!is_one_of(name, names_)) return bad(name, absl::StrCat("one of ", names_));
     }
-    return bad(value, absl::StrCat("one of ", names_));
+    out = std::string(value);
+    return absl::OkStatus();
   }
   const char* names_;
 };
