@@ -2,6 +2,7 @@
 // See parallel.h.
 #include "runtime/device/cpu/parallel.h"
 
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include <unistd.h>
@@ -29,7 +30,8 @@ struct Workers {
 Workers& workers() {
   static Workers* const instance = [] {
     const int wanted = wanted_threads.load();
-    return new Workers(wanted > 0 ? wanted : tbb::this_task_arena::max_concurrency());
+    return new Workers(wanted > 0 ? std::min(wanted, tbb::info::default_concurrency())
+                                  : tbb::this_task_arena::max_concurrency());
   }();
   return *instance;
 }

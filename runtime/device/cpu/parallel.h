@@ -21,8 +21,8 @@ void parallel_for(KernelFunction* kernel, void* const* buffers, const void* scal
 /// memory.
 void* scratch_block(std::int64_t bytes);
 
-/// Threads of the arena: set before the first kernel runs (0: as many as the process's affinity allows), else no
-/// effect.
+/// Threads of the arena: set before the first kernel runs (0: as many as the process's affinity allows, which is
+/// also the most), else no effect.
 void set_num_threads(int threads);
 int num_threads();
 
