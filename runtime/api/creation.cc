@@ -31,6 +31,7 @@ device::StorageRef allocate(const TensorType& type, std::string_view op, const L
 }
 
 TensorType checked_type(DType dtype, const Dims& shape, std::string_view op, const Location& call_site) {
+  trace::check_dtype(op, dtype, call_site);
   if (!is_possible_shape(shape)) trace::fail(op, cat(to_string(shape), " is not a possible shape"), call_site);
   return {dtype, Shape(shape.begin(), shape.end())};
 }
@@ -66,8 +67,8 @@ DType wide(DType dtype) { return is_half(dtype) ? DType::kFloat32 : dtype; }
 
 Tensor random_floats(Op op, std::string_view name, const Dims& shape, DType dtype, Seed seed,
                      std::initializer_list<Scalar> bounds, const Location& call_site) {
-  if (!is_float(dtype)) trace::fail(name, cat("makes floats, not ", name_of(dtype)), call_site);
   checked_type(dtype, shape, name, call_site);
+  if (!is_float(dtype)) trace::fail(name, cat("makes floats, not ", name_of(dtype)), call_site);
   absl::InlinedVector<trace::NodeRef, 3> held = {trace::make_scalar(DType::kUInt64, seed.value)};
   for (const Scalar bound : bounds) held.push_back(trace::scalar_argument(wide(dtype), bound, op, call_site));
   absl::InlinedVector<trace::Argument, 3> arguments;
@@ -143,8 +144,8 @@ Tensor arange(Scalar start, Scalar stop, Scalar step, std::optional<DType> dtype
 Tensor arange(Scalar stop, const Location& call_site) { return arange(0, stop, 1, {}, call_site); }
 
 Tensor linspace(Scalar start, Scalar stop, std::int64_t count, bool endpoint, DType dtype, const Location& call_site) {
-  if (!is_float(dtype)) trace::fail("linspace", cat("makes floats, not ", name_of(dtype)), call_site);
   checked_type(dtype, {count}, "linspace", call_site);
+  if (!is_float(dtype)) trace::fail("linspace", cat("makes floats, not ", name_of(dtype)), call_site);
   const Tensor values = call(Op::k_linspace,
                              {trace::scalar_argument(DType::kFloat64, as_double(start), Op::k_linspace, call_site),
                               trace::scalar_argument(DType::kFloat64, as_double(stop), Op::k_linspace, call_site)},

@@ -104,6 +104,11 @@ void fail(std::string_view op, std::string message, const std::source_location& 
   throw Error(ErrorCode::kInvalidArgument, std::string(op), std::move(message), call_site);
 }
 
+void check_dtype(std::string_view op, DType dtype, const std::source_location& call_site) {
+  const int number = static_cast<int>(dtype);
+  if (number >= kNumDTypes) fail(op, cat("there is no dtype of number ", number), call_site);
+}
+
 NodeRef scalar_argument(DType dtype, Scalar scalar, Op op, const std::source_location& call_site) {
   const std::optional<std::uint64_t> bits = element_bits(dtype, scalar);
   if (!bits) {
@@ -119,6 +124,7 @@ NodeRef scalar_argument(DType dtype, Scalar scalar, Op op, const std::source_loc
 
 NodeRef cast(TraceNode* node, DType dtype, const std::source_location& call_site) {
   if (node->type.dtype == dtype) return NodeRef(node, false);
+  check_dtype(name_of(Op::k_cast), dtype, call_site);
   NodeRef result = make_node(Op::k_cast, call_site);
   result->operands.emplace_back(node, false);
   result->attrs.append(static_cast<std::int64_t>(dtype));

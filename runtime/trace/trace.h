@@ -30,6 +30,9 @@ NodeRef scalar_argument(DType dtype, Scalar scalar, Op op, const std::source_loc
 /// The node cast to dtype; the node itself when it has it.
 NodeRef cast(TraceNode* node, DType dtype, const std::source_location& call_site);
 
+/// Throws Error (kInvalidArgument) of `op` when the number is that of no dtype.
+void check_dtype(std::string_view op, DType dtype, const std::source_location& call_site);
+
 /// Throws Error (kInvalidArgument) of a public function.
 [[noreturn]] void fail(std::string_view op, std::string message, const std::source_location& call_site);
 

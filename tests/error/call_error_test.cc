@@ -2,7 +2,9 @@
 // A mistake is thrown at the call that makes it, and says which op, which types, and which line of the caller.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
+#include <sstream>
 #include <string>
 
 #include "tenon/tenon.h"
@@ -61,6 +63,14 @@ TEST(CallError, Dtypes) {
   EXPECT_MISTAKE(tn::where(ints({2}), 1, 0), "where", "must be bool");
   EXPECT_MISTAKE(tn::add(1, 2), "add", "at least one tensor");
   EXPECT_MISTAKE(tn::random::normal({2}, tn::seed(1), DType::kInt32), "random::normal", "int32");
+}
+
+TEST(CallError, DtypesThatDoNotExist) {
+  const auto none = static_cast<DType>(99);
+  EXPECT_MISTAKE(floats({2}).astype(none), "cast", "no dtype of number 99");
+  EXPECT_MISTAKE(tn::zeros({2}, none), "full", "no dtype of number 99");
+  EXPECT_MISTAKE(tn::random::normal({2}, tn::seed(1), none), "random::normal", "no dtype of number 99");
+  EXPECT_MISTAKE(tn::sum(floats({2}), {}, false, none), "sum", "no dtype of number 99");
 }
 
 TEST(CallError, Axes) {
