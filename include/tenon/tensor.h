@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstdint>
 #include <iosfwd>
+#include <new>
 #include <source_location>
 #include <string>
 #include <type_traits>
@@ -84,15 +85,14 @@ class TENON_API Tensor {
   /// All elements in row-major order. T must be the dtype's type exactly, else throws Error. Evaluates.
   template <internal::Element T>
   std::vector<T> to_vector(const Location& call_site = Location::current()) const {
-    const auto count = static_cast<std::size_t>(size(call_site));
-    if constexpr (std::is_same_v<T, bool>) {
-      std::vector<std::uint8_t> bytes(count);
-      copy_out(bytes.data(), count, DType::kBool, "to_vector", call_site);
-      return {bytes.begin(), bytes.end()};
-    } else {
-      std::vector<T> values(count);
-      copy_out(values.data(), count, dtype_of<T>, "to_vector", call_site);
-      return values;
+    using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+    const auto* first = static_cast<const Stored*>(elements(dtype_of<T>, "to_vector", call_site));
+    const std::int64_t count = size(call_site);
+    try {
+      return std::vector<T>(first, first + count);
+    } catch (const std::bad_alloc&) {
+      throw Error(ErrorCode::kOutOfMemory, "to_vector", "no memory for " + std::to_string(count) + " elements",
+                  call_site);
     }
   }
 

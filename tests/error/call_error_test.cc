@@ -127,6 +127,18 @@ TEST(CallError, EmptyHandles) {
   EXPECT_MISTAKE(tn::stack({floats({2}), empty}), "operand", "empty handle");
 }
 
+TEST(CallError, NoMemoryForAResult) {
+  const tn::Tensor huge = tn::zeros({std::int64_t{1} << 45}, DType::kBool);
+  try {
+    static_cast<void>(huge.to_vector<bool>());
+    FAIL();
+  } catch (const tn::Error& e) {
+    EXPECT_EQ(e.code(), tn::ErrorCode::kOutOfMemory);
+    EXPECT_EQ(e.op(), "to_vector");
+    EXPECT_EQ(e.line(), __LINE__ - 5);
+  }
+}
+
 TEST(CallError, TheLibraryGoesOnAfterAnError) {
   const tn::Tensor x = floats({2});
   EXPECT_THROW(static_cast<void>(x + floats({3})), tn::Error);
