@@ -163,6 +163,7 @@ void eval(const TensorArg& first, const Rest&... rest) {
 }
 
 /// The values as NumPy prints them: aligned columns, shortest digits up to 8, "..." beyond 1,000 elements. Evaluates.
+/// operator<< cannot know its caller: its errors carry the call that made the tensor.
 TENON_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 TENON_API std::string to_string(const Tensor& tensor,
                                 const std::source_location& call_site = std::source_location::current());

@@ -8,6 +8,7 @@
 #include "compiler/ir/tensor_type.h"
 #include "runtime/api/access.h"
 #include "runtime/api/print_number.h"
+#include "runtime/device/cpu/parallel.h"
 
 namespace tenon {
 namespace {
@@ -99,12 +100,16 @@ class Printer {
 
 std::string to_string(const Tensor& tensor, const std::source_location& call_site) {
   const trace::TraceNode& node = *internal::Access::node(tensor.eval(call_site));
+  const device::DefaultFloatMode mode;
   const std::byte* data = static_cast<const std::byte*>(node.storage->data) + node.byte_offset;
   if (numel(node.type.shape) == 0) return "[]";
   if (node.type.shape.empty()) return api::format_element(node.type.dtype, data);
   return Printer(node.type, data).text();
 }
 
-std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return out << to_string(tensor); }
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
+  const trace::TraceNode* node = internal::Access::node(tensor);
+  return out << to_string(tensor, node ? node->call_site : std::source_location());
+}
 
 }  // namespace tenon

@@ -3,9 +3,11 @@
 #include "runtime/trace/promote.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "compiler/ir/graph.h"
+#include "runtime/device/cpu/parallel.h"
 
 namespace tenon::trace {
 namespace {
@@ -39,6 +41,11 @@ bool is_in_range(DType dtype, Scalar scalar) {
   return bits == 64 || (value >> (bits - 1) == 0 || value >> (bits - 1) == -1);
 }
 
+std::uint64_t bits_of_float(DType dtype, double value) {
+  const device::DefaultFloatMode mode;
+  return dtype == DType::kBool ? std::fpclassify(value) != FP_ZERO : bits_of(dtype, value);
+}
+
 std::uint64_t bits_of_int(DType dtype, Scalar scalar) {
   const std::int64_t value = scalar.as_int();
   const bool is_huge = scalar.kind() == Scalar::Kind::kUInt && value < 0;
@@ -63,8 +70,8 @@ DType promote(DType dtype, Scalar scalar) {
 }
 
 std::optional<std::uint64_t> element_bits(DType dtype, Scalar scalar) {
-  if (dtype == DType::kBool) return scalar.is_float() ? scalar.as_float() != 0 : scalar.as_int() != 0;
-  if (scalar.is_float()) return bits_of(dtype, scalar.as_float());
+  if (scalar.is_float()) return bits_of_float(dtype, scalar.as_float());
+  if (dtype == DType::kBool) return scalar.as_int() != 0;
   if (is_int(dtype) && !is_in_range(dtype, scalar)) return std::nullopt;
   return bits_of_int(dtype, scalar);
 }

@@ -139,6 +139,18 @@ TEST(CallError, NoMemoryForAResult) {
   }
 }
 
+TEST(CallError, PrintingNamesTheCallThatMadeTheTensor) {
+  const tn::Tensor huge = tn::iota({std::int64_t{1} << 45}, 0, DType::kInt8);
+  const int line = __LINE__ - 1;
+  try {
+    std::ostringstream() << huge;
+    FAIL();
+  } catch (const tn::Error& e) {
+    EXPECT_EQ(std::string(e.file()), __FILE__);
+    EXPECT_EQ(e.line(), line);
+  }
+}
+
 TEST(CallError, TheLibraryGoesOnAfterAnError) {
   const tn::Tensor x = floats({2});
   EXPECT_THROW(static_cast<void>(x + floats({3})), tn::Error);

@@ -2,7 +2,10 @@
 // The public functions give NumPy's shapes, dtypes and values, tensors are values, and indexing copies only where it
 // must.
 #include <gtest/gtest.h>
+#include <xmmintrin.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -272,6 +275,21 @@ TEST(Evaluation, HandlesMayBeUsedFromManyThreads) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(sums, Floats(4, 21 * (2 * 2016 + 64)));
+}
+
+TEST(Evaluation, AHostThatFlushesSubnormalsChangesNothing) {
+  const Tensor x = ones({1}), y = asarray({0x1p-149f});
+  const unsigned mode = _mm_getcsr();
+  _mm_setcsr(mode | 0x8040);
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>((x * 0x1p-149).item<float>());
+  const bool truth = full({}, 0x1p-1074, DType::kBool).item<bool>();
+  const std::string text = to_string(y);
+  const unsigned after = _mm_getcsr();
+  _mm_setcsr(mode);
+  EXPECT_EQ(bits, 1u);
+  EXPECT_TRUE(truth);
+  EXPECT_EQ(text, "[1.e-45]");
+  EXPECT_EQ(after & 0x8040, 0x8040u);
 }
 
 TEST(Evaluation, CastToTheSameDtypeIsTheSameTensor) {
