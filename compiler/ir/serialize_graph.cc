@@ -47,7 +47,7 @@ std::uint16_t short_count(std::size_t count) {
 
 }  // namespace
 
-std::uint8_t op_semantics(Op) { return 1; }
+std::uint8_t op_semantics(Op op) { return op == Op::k_random_uniform ? 2 : 1; }
 
 std::uint8_t* GraphEncoder::grow(std::size_t size) {
   if (used_ + size > bytes_.size()) bytes_.resize(2 * (used_ + size));

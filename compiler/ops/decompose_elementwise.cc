@@ -128,11 +128,22 @@ Value unit_uniform(const Value& seed, absl::Span<const std::int64_t> shape, std:
   return (cast(shift_right(high, 5), dtype) * 0x1p26 + cast(shift_right(low, 6), dtype)) * 0x1p-53;
 }
 
+/// The largest value of dtype below `high`.
+Value largest_below(const Value& high, DType dtype) {
+  const Value rounded = cast(high, dtype);
+  const Value next = apply(Op::k_nextafter, {rounded, constant_like(rounded, -INFINITY)});
+  return where(apply(Op::k_less, {widen(rounded), high}), rounded, next);
+}
+
 }  // namespace
 
 Value decompose_random_uniform(const Node& node, Values x) {
+  const DType dtype = dtype_attr(node);
   const Value low = widen(x[1]), high = widen(x[2]);
-  return low + unit_uniform(x[0], node.ints("shape"), 0, dtype_attr(node)) * (high - low);
+  const Value value = cast(low + unit_uniform(x[0], node.ints("shape"), 0, dtype) * (high - low), dtype);
+  // Both the sum and the cast may round up to `high`.
+  const Value limit = largest_below(high, dtype);
+  return minimum(value, where(apply(Op::k_less, {low, high}), limit, constant_like(limit, INFINITY)));
 }
 
 Value decompose_random_normal(const Node& node, Values x) {

@@ -81,6 +81,24 @@ TEST(Creation, RandomIsAFunctionOfTheSeed) {
   EXPECT_NEAR(square, 1, 5 * std::sqrt(2.0 / 1000));
 }
 
+/// Largest of many uniform values in [low, high), as float.
+template <class T>
+float largest_uniform(double low, double high) {
+  float largest = -INFINITY;
+  const Tensor x = random::uniform({1 << 16}, seed(3), low, high, dtype_of<T>);
+  for (const T value : x.to_vector<T>()) largest = std::max(largest, static_cast<float>(value));
+  return largest;
+}
+
+TEST(Creation, RandomStaysBelowHigh) {
+  // In each of these a quarter of the draws or more round up to `high`; beside it stands the value before `high`.
+  EXPECT_EQ(largest_uniform<float>(16777214, 16777216), 16777215.0f);
+  EXPECT_EQ(largest_uniform<float16>(1000, 1001), 1000.5f);
+  EXPECT_EQ(largest_uniform<bfloat16>(1, 1.015625), 1.0078125f);
+  EXPECT_EQ(largest_uniform<float16>(-1, -0.9990234375), -0.99951171875f);
+  EXPECT_EQ(random::uniform({}, seed(3), 2, 2).item<float>(), 2);
+}
+
 TEST(Operators, FollowNumPy) {
   const Tensor x = asarray({1.f, 2.f, 3.f}), y = asarray({4.f, 5.f, -6.f});
   EXPECT_EQ(floats(x + y), (Floats{5, 7, -3}));
