@@ -104,7 +104,7 @@ class Realizer {
         mark_matmul_operand(node.operands[0]);
         mark_matmul_operand(node.operands[1]);
       }
-      if (node.op == Op::k_take || node.op == Op::k_take_along_axis) mark_table(node.operands[0]);
+      if (node.op == Op::k_take || node.op == Op::k_take_along_axis) mark_table(node);
     }
   }
 
@@ -129,7 +129,11 @@ class Realizer {
     }
   }
 
-  void mark_table(NodeId id) {
+  /// A table of which more elements are gathered than it has is computed once; of others the gathered elements are
+  /// computed where they are needed.
+  void mark_table(const Node& gather) {
+    NodeId id = gather.operands[0];
+    if (numel(gather.type.shape) <= numel(graph_.node(id).type.shape)) return;
     while (is_view(graph_.node(id).op)) id = graph_.node(id).operands[0];
     must(id, "must/gather table");
   }

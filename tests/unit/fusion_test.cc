@@ -118,6 +118,19 @@ TEST(Fusion, CrossEntropyRowsAreOneKernelAndTheSum) {
   EXPECT_LE(c.kernels(), 2u);
 }
 
+TEST(Fusion, ASmallGatherFromACastStoresNoTable) {
+  const Compiled c = compiled(R"(
+    input x: bfloat16[512, 4000]
+    input t: int64[512, 1]
+    %2: float32[512, 4000] = cast(x, dtype=float32)
+    %3: float32[512, 1] = max(%2, axis=[1], keepdims=true)
+    %4: float32[512, 1] = take_along_axis(%2, t, axis=1)
+    %5: float32[512, 1] = subtract(%3, %4)
+    output %5)");
+  EXPECT_EQ(c.kernels(), 1u);
+  EXPECT_EQ(c.program.arena_bytes, 0);
+}
+
 TEST(Fusion, AdamStepIsOneKernel) {
   const Compiled c = compiled(R"(
     input p: float32[4096]

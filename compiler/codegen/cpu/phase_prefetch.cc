@@ -2,7 +2,7 @@
 // Prefetches: while the last loop over a row writes, the row that the task's successor will read first comes nearer.
 //
 // A row kernel reads memory in its first loop only; the later ones find the row in the cache, so without this the
-// memory bus idles while they run. RMSNorm of 2,048 rows of 4,096 floats on one core: 12.4 to 18.9 GB/s, a copy 21.
+// memory bus idles while they run.
 #include <algorithm>
 
 #include "compiler/codegen/cpu/phase.h"
