@@ -4,7 +4,7 @@
 
   compare.py ROWS.json... [--warm ROWS.json...] [--key run_us]
 
-Files may repeat a peer: on a machine that others use as well, measure in turns; the fastest row of each is taken.
+Files may repeat a peer, and those of --warm count too: the fastest row of each is taken, and the least floor.
 Prints a Markdown table: our time, the floor (memory alone moving the inputs and outputs) and its share of our time, and for
 each peer its time divided by ours, above 1 where we are faster. --warm: rows of second processes over the same cache.
 Says which check values differ (relative to the larger: 1e-4; 1e-2 where bfloat16 is in play) and then ends with status 1.
@@ -56,9 +56,10 @@ def main():
     ap.add_argument("--warm", nargs="*", default=[])
     ap.add_argument("--key", default="run_us", choices=["run_us", "back_to_back_us", "first_ms"])
     a = ap.parse_args()
-    rows, warm = read_rows(a.rows, a.key), read_rows(a.warm, "first_ms")
+    rows, warm = read_rows(a.rows + a.warm, a.key), read_rows(a.warm, "first_ms")
     first = read_rows(a.rows, "first_ms")
     ours = rows.pop("tenon")
+    floors = read_rows(a.rows + a.warm, "floor_us")["tenon"]
     rate = ours.pop("copy_rate", None)
     if rate:
         print(f"Copy rate over 32 MiB: {rate['bytes_per_second'] / 1e9:.1f} GB/s\n")
@@ -70,7 +71,7 @@ def main():
         if a.key not in own:
             faults.append(f"{name}: {own.get('error', 'no row')}")
             continue
-        floor = own["floor_us"]
+        floor = floors[name]["floor_us"]
         cells = [name, f"{own[a.key]:.0f}", f"{floor:.0f}", f"{floor / own[a.key]:.2f}"]
         for peer, table in rows.items():
             row = table.get(name)
