@@ -4,34 +4,21 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "tests/e2e/process.h"
 
 namespace tenon {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Output {
-  int status = -1;
-  std::string text;
-};
-
-Output run(const std::string& command) {
-  Output out;
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  if (!pipe) return out;
-  std::array<char, 4096> buffer;
-  while (std::size_t n = fread(buffer.data(), 1, buffer.size(), pipe)) out.text.append(buffer.data(), n);
-  const int status = pclose(pipe);
-  out.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return out;
-}
+using testing::Output;
+using testing::run;
 
 std::string case_files() {
   const std::string here = TENON_SOURCE_DIR "/tests/cases/";
@@ -70,7 +57,7 @@ TEST(Tool, BadInputIsOneLineAndStatus2) {
 }
 
 TEST(Tool, ASecondProcessCompilesNothingAndOpensNoCompiler) {
-  const fs::path root = fs::path(testing::TempDir()) / "tenon-second-process";
+  const fs::path root = fs::path(::testing::TempDir()) / "tenon-second-process";
   fs::remove_all(root);
   const std::string program = TENON_SOURCE_DIR "/tests/e2e/rms_norm.tir";
   const std::string command =
@@ -84,7 +71,7 @@ TEST(Tool, ASecondProcessCompilesNothingAndOpensNoCompiler) {
 }
 
 TEST(Tool, AProgramThatIsNotCachedIsAnErrorWhereCompilingIsForbidden) {
-  const fs::path root = fs::path(testing::TempDir()) / "tenon-forbid";
+  const fs::path root = fs::path(::testing::TempDir()) / "tenon-forbid";
   fs::remove_all(root);
   const Output out = run(absl::StrCat("TENON_COMPILE=forbid TENON_CACHE_DIR=", root.string(),
                                       " " TENON_BIN_DIR "/tenon run " TENON_SOURCE_DIR "/tests/e2e/rms_norm.tir"));
