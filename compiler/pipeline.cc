@@ -2,6 +2,7 @@
 // The straight line of passes: what happens to a graph, in order, one call and one sentence each.
 #include "compiler/pipeline.h"
 
+#include "compiler/explain/record_graph.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/loop_text.h"
 #include "compiler/ir/serialize.h"
@@ -18,21 +19,48 @@ namespace {
 std::string to_text(const Graph& graph) { return print_graph(graph); }
 std::string to_text(const LoopProgram& program) { return print_loops(program); }
 
-/// What is done after every stage: check, dump, count.
+/// What is done after every stage: check, dump, record.
 class Stages {
  public:
-  Stages(const CompileOptions& options, std::size_t nodes) : options_(options), nodes_(nodes) {}
+  Stages(const CompileOptions& options, const Graph& traced) : options_(options), nodes_(traced.size()) {
+    record("trace", traced);
+  }
+
+  absl::Status done(std::string_view name, const Graph& graph) {
+    record(name, graph);
+    return finish(name, graph);
+  }
+
+  void lowered(const Graph& graph, const LoweredGraph& lowered) {
+    if (options_.log) record_lowering(graph, lowered, *options_.log);
+    nodes_ = lowered.nodes.size();
+    tell("lower");
+  }
+
+  absl::Status done(std::string_view name, const LoopProgram& program) {
+    const int kernels = static_cast<int>(program.kernels.size());
+    if (options_.log) options_.log->stages.push_back({std::string(name), static_cast<int>(nodes_), kernels, {}, -1});
+    tell(name);
+    return finish(name, program);
+  }
+
+ private:
+  void record(std::string_view name, const Graph& graph) {
+    if (options_.log) record_graph(graph, name, nodes_, *options_.log);
+    nodes_ = graph.size();
+    tell(name);
+  }
+
+  void tell(std::string_view name) const {
+    if (options_.stage_done) options_.stage_done(name);
+  }
 
   template <class Ir>
-  absl::Status done(std::string_view name, const Ir& ir, std::size_t nodes) {
-    if (options_.log)
-      options_.log->stages.push_back({std::string(name), static_cast<int>(nodes_), static_cast<int>(nodes)});
-    nodes_ = nodes;
+  absl::Status finish(std::string_view name, const Ir& ir) const {
     if (options_.dump) options_.dump(name, to_text(ir));
     return options_.verify ? verify(ir) : absl::OkStatus();
   }
 
- private:
   const CompileOptions& options_;
   std::size_t nodes_;
 };
@@ -40,27 +68,28 @@ class Stages {
 }  // namespace
 
 absl::StatusOr<LoopProgram> build_loops(const Graph& traced, const CompileOptions& options) {
-  Stages stages(options, traced.size());
+  Stages stages(options, traced);
 
   // Composite ops become primitives; from here on an op's meaning is its own row's and nothing else.
   absl::StatusOr<Graph> primitives = decompose(traced);
   if (!primitives.ok()) return primitives.status();
-  if (absl::Status s = stages.done("decompose", *primitives, primitives->size()); !s.ok()) return s;
+  if (options.log) record_decompositions(traced, *primitives, *options.log);
+  if (absl::Status s = stages.done("decompose", *primitives); !s.ok()) return s;
 
   // Equal nodes become one and what does nothing goes, so that counts of users mean something.
-  absl::StatusOr<Graph> graph = rewrite(*primitives);
+  absl::StatusOr<Graph> graph = rewrite(*primitives, options.log);
   if (!graph.ok()) return graph.status();
-  if (absl::Status s = stages.done("rewrite", *graph, graph->size()); !s.ok()) return s;
+  if (absl::Status s = stages.done("rewrite", *graph); !s.ok()) return s;
 
   // Values that get memory become loop nodes; all others are spliced into their readers.
   absl::StatusOr<LoweredGraph> lowered = lower(*graph);
   if (!lowered.ok()) return lowered.status();
-  if (options.log) record_lowering(*graph, *lowered, *options.log);
+  stages.lowered(*graph, *lowered);
 
   // Loop nodes are fused, best pair first, into kernels with loops, tasks and memory.
   absl::StatusOr<LoopProgram> program = schedule(*graph, *lowered, options.log);
   if (!program.ok()) return program.status();
-  if (absl::Status s = stages.done("loops", *program, program->kernels.size()); !s.ok()) return s;
+  if (absl::Status s = stages.done("loops", *program); !s.ok()) return s;
   return program;
 }
 

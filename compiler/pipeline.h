@@ -27,6 +27,9 @@ struct CompileOptions {
   DecisionLog* log = nullptr;  ///< takes every decision, where somebody asks
   /// Takes the text of each stage ("graph", "decompose", "rewrite", "loops"), where somebody asks.
   std::function<void(std::string_view stage, std::string text)> dump;
+  /// Called after each stage, when its record is in the log ("trace", "decompose", "rewrite", "lower", "loops"): the
+  /// compiler reads no clock, its caller may.
+  std::function<void(std::string_view stage)> stage_done;
 };
 
 /// The front half: decompose, rewrite, lower, fuse, build loops, plan memory.

@@ -4,20 +4,10 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "compiler/explain/record_graph.h"
 
 namespace tenon {
 namespace {
-
-std::string node_text(const Graph& graph, NodeId id) {
-  const Node& node = graph.node(id);
-  const std::string operands =
-      absl::StrJoin(node.operands, ", ", [](std::string* out, NodeId o) { absl::StrAppend(out, "%", o); });
-  std::string op(name_of(node.op));
-  if (node.op == Op::k_reduce) op = std::string(name_of(static_cast<ReduceKind>(node.value("kind"))));
-  return absl::StrCat("%", id, " = ", op, "(", operands, "): ", to_string(node.type));
-}
 
 /// Realized nodes in which each value is computed, outputs backwards; at most eight are kept.
 std::vector<std::vector<int>> computed_in(const Graph& graph, const std::vector<RealizeDecision>& decisions) {
@@ -39,7 +29,7 @@ std::vector<std::vector<int>> computed_in(const Graph& graph, const std::vector<
 }  // namespace
 
 void record_lowering(const Graph& graph, const LoweredGraph& lowered, DecisionLog& log) {
-  log.stages.push_back({"lower", static_cast<int>(graph.size()), static_cast<int>(lowered.nodes.size())});
+  log.stages.push_back({"lower", static_cast<int>(graph.size()), static_cast<int>(lowered.nodes.size()), {}, -1});
   const auto into = computed_in(graph, lowered.decisions);
   for (const RealizeDecision& d : lowered.decisions) {
     if (d.node < 0 || row_of(graph.node(d.node).op).kind == OpKind::leaf) continue;

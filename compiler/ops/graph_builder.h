@@ -15,6 +15,7 @@ namespace tenon {
 class GraphBuilder {
  public:
   Graph& graph() { return graph_; }
+  const Graph& graph() const { return graph_; }
   const absl::Status& status() const { return status_; }
   /// Nodes made from now on come from this traced node.
   void set_origin(NodeId origin) { origin_ = origin; }

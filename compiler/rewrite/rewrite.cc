@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "compiler/explain/record_graph.h"
 #include "compiler/ops/graph_builder.h"
 #include "compiler/ops/scalar_eval.h"
 
@@ -94,9 +95,16 @@ NodeId fold_constants(const Site& s) {
   return s.builder.append_copy(constant, {});
 }
 
-constexpr NodeId (*kRules[])(const Site&) = {
-    same_view,      same_cast,     whole_slice, identity_permutation, view_of_view, permutation_of_permutation,
-    slice_of_slice, fold_constants};
+struct Rule {
+  const char* name;
+  NodeId (*apply)(const Site&);
+};
+
+constexpr Rule kRules[] = {
+    {"same view", same_view},           {"same cast", same_cast},
+    {"whole slice", whole_slice},       {"identity permutation", identity_permutation},
+    {"view of view", view_of_view},     {"permutation of permutation", permutation_of_permutation},
+    {"slice of slice", slice_of_slice}, {"fold constants", fold_constants}};
 
 struct NodeKey {
   Op op;
@@ -113,27 +121,58 @@ struct NodeKey {
 
 class Rewriter {
  public:
-  explicit Rewriter(const Graph& graph) : graph_(graph) {}
+  Rewriter(const Graph& graph, DecisionLog* log) : graph_(graph), log_(log) {}
 
   absl::StatusOr<Graph> run() {
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       builder_.set_origin(graph_.nodes[i].origin);
-      image_.push_back(rewritten(graph_.nodes[i]));
+      image_.push_back(rewritten(static_cast<NodeId>(i)));
     }
     if (!builder_.status().ok()) return builder_.status();
     map_signature(graph_, image_, builder_.graph());
-    return without_dead_nodes(builder_.graph());
+    std::vector<NodeId> kept;
+    Graph out = without_dead_nodes(builder_.graph(), kept);
+    if (log_) record_matches(kept);
+    return out;
   }
 
  private:
-  NodeId rewritten(const Node& node) {
+  NodeId rewritten(NodeId id) {
+    const Node& node = graph_.node(id);
     absl::InlinedVector<NodeId, 3> operands;
-    for (NodeId id : node.operands) operands.push_back(image_[static_cast<std::size_t>(id)]);
-    for (auto rule : kRules) {
-      const NodeId other = rule(Site{builder_, node, operands});
-      if (other >= 0) return unique(other);
+    for (NodeId operand : node.operands) operands.push_back(image_[static_cast<std::size_t>(operand)]);
+    for (const Rule& rule : kRules) {
+      const NodeId other = rule.apply(Site{builder_, node, operands});
+      if (other < 0) continue;
+      note(rule.name, id, other);
+      return unique(other);
     }
-    return unique(builder_.append_copy(node, operands));
+    const NodeId copy = builder_.append_copy(node, operands);
+    const NodeId first = unique(copy);
+    if (first != copy) note("equal nodes are one", id, first);
+    return first;
+  }
+
+  void note(const char* rule, NodeId before, NodeId after) {
+    if (log_) matches_.push_back({rule, before, after});
+  }
+
+  /// The traced ops that took part in a match: those of the node, of what it reads, and of what it became.
+  std::vector<int> sources_of(NodeId before, NodeId after) const {
+    std::vector<int> sources = {graph_.node(before).origin, builder_.graph().node(after).origin};
+    for (NodeId operand : graph_.node(before).operands) sources.push_back(graph_.node(operand).origin);
+    std::sort(sources.begin(), sources.end());
+    sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
+    return sources;
+  }
+
+  void record_matches(const std::vector<NodeId>& kept) {
+    for (const Match& m : matches_) {
+      const NodeId after = kept[static_cast<std::size_t>(m.after)];
+      log_->rewrites.push_back({"rewrite", m.rule, node_text(graph_, m.before),
+                                after < 0 ? std::vector<int>() : std::vector<int>{after},
+                                sources_of(m.before, m.after)});
+    }
   }
 
   /// An equal node made before, else this one. Inputs and scalars are never equal.
@@ -144,7 +183,8 @@ class Rewriter {
     return seen_.try_emplace(std::move(key), id).first->second;
   }
 
-  static Graph without_dead_nodes(const Graph& graph) {
+  /// `image` takes the new id of each node, -1 for those that go.
+  static Graph without_dead_nodes(const Graph& graph, std::vector<NodeId>& image) {
     std::vector<bool> live(graph.size(), false);
     for (const auto* ids : {&graph.inputs, &graph.scalars, &graph.outputs}) {
       for (NodeId id : *ids) live[static_cast<std::size_t>(id)] = true;
@@ -154,7 +194,7 @@ class Rewriter {
       for (NodeId id : graph.nodes[i].operands) live[static_cast<std::size_t>(id)] = true;
     }
     Graph out;
-    std::vector<NodeId> image(graph.size(), -1);
+    image.assign(graph.size(), -1);
     for (std::size_t i = 0; i < graph.size(); ++i) {
       if (!live[i]) continue;
       Node node = graph.nodes[i];
@@ -166,14 +206,21 @@ class Rewriter {
     return out;
   }
 
+  struct Match {
+    const char* rule;
+    NodeId before, after;  ///< in the graph given; in the builder's
+  };
+
   const Graph& graph_;
+  DecisionLog* log_;
   GraphBuilder builder_;
   std::vector<NodeId> image_;
+  std::vector<Match> matches_;
   absl::flat_hash_map<NodeKey, NodeId> seen_;
 };
 
 }  // namespace
 
-absl::StatusOr<Graph> rewrite(const Graph& graph) { return Rewriter(graph).run(); }
+absl::StatusOr<Graph> rewrite(const Graph& graph, DecisionLog* log) { return Rewriter(graph, log).run(); }
 
 }  // namespace tenon

@@ -7,11 +7,13 @@
 #pragma once
 
 #include "absl/status/statusor.h"
+#include "compiler/explain/decision_log.h"
 #include "compiler/ir/graph.h"
 
 namespace tenon {
 
-/// The same program, smaller. Primitives only, as decompose() makes them.
-absl::StatusOr<Graph> rewrite(const Graph& graph);
+/// The same program, smaller. Primitives only, as decompose() makes them. Each match goes into `log`, which may be
+/// null.
+absl::StatusOr<Graph> rewrite(const Graph& graph, DecisionLog* log = nullptr);
 
 }  // namespace tenon

@@ -133,6 +133,9 @@ class Search {
     r.kind = c.is_vertical ? "vertical" : "horizontal";
     r.score = c.score;
     r.shared_bytes = c.shared_bytes;
+    r.same_kind =
+        groups_[static_cast<std::size_t>(c.a)].kernel_class == groups_[static_cast<std::size_t>(c.b)].kernel_class;
+    r.distance = c.distance;
     r.verdict = verdict;
     r.reason = std::move(reason);
     log_->candidates.push_back(std::move(r));

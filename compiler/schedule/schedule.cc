@@ -35,6 +35,7 @@ KernelRecord describe(const LoweredGraph& lowered, const Group& group, const Ker
   for (const Member& m : group.members) record.members.push_back(lowered.nodes[static_cast<std::size_t>(m.node)].node);
   record.read_bytes = traffic.read_bytes;
   record.write_bytes = traffic.write_bytes;
+  record.predicted = kernel_cost(traffic);
   record.tasks = kernel.tasks();
   record.phases = static_cast<int>(kernel.phases.size());
   return record;

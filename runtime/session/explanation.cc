@@ -13,7 +13,6 @@ absl::StatusOr<ProgramExplanation> explain_program(absl::Span<const std::byte> k
   absl::StatusOr<Graph> graph = decode_graph(key_bytes);
   if (!graph.ok()) return graph.status();
   ProgramExplanation explanation;
-  explanation.log.stages.push_back({"trace", static_cast<int>(graph->size()), static_cast<int>(graph->size())});
   CompileOptions options;
   options.log = &explanation.log;
   absl::StatusOr<LoopProgram> program = build_loops(*graph, options);
