@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The text form of the decision log: one table a stage, columns aligned.
+// The text form of the decision log: one table a subject, columns aligned.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "compiler/explain/report.h"
+#include "compiler/explain/units.h"
 
 namespace tenon {
 namespace {
@@ -36,23 +37,26 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-std::string size_text(std::int64_t bytes) {
-  if (bytes >= 1 << 20) return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
-  if (bytes >= 1 << 10) return absl::StrFormat("%.1f KiB", static_cast<double>(bytes) / (1 << 10));
-  return absl::StrCat(bytes, " B");
-}
-
-std::string time_text(std::int64_t picoseconds) {
-  return absl::StrFormat("%.1f us", static_cast<double>(picoseconds) * 1e-6);
-}
-
 std::string node_list(const std::vector<int>& nodes) {
   return absl::StrJoin(nodes, " ", [](std::string* out, int n) { absl::StrAppend(out, "%", n); });
 }
 
+std::string known_time(std::int64_t picoseconds) { return picoseconds < 0 ? "" : time_text(picoseconds); }
+
 std::string stages_text(const DecisionLog& log) {
-  Table table({"stage", "in", "out"});
-  for (const StageRecord& s : log.stages) table.row({s.name, absl::StrCat(s.nodes_in), absl::StrCat(s.nodes_out)});
+  Table table({"stage", "in", "out", "time"});
+  for (const StageRecord& s : log.stages) {
+    table.row({s.name, absl::StrCat(s.nodes_in), absl::StrCat(s.nodes_out), known_time(s.time)});
+  }
+  return table.text();
+}
+
+std::string rewrites_text(const DecisionLog& log) {
+  if (log.rewrites.empty()) return "  none: every op is a primitive, and no rule matched\n";
+  Table table({"stage", "rule", "node", "became", "from traced ops"});
+  for (const RewriteRecord& r : log.rewrites) {
+    table.row({r.stage, r.rule, r.before, r.after.empty() ? "nothing" : node_list(r.after), node_list(r.sources)});
+  }
   return table.text();
 }
 
@@ -76,11 +80,29 @@ std::string candidates_text(const DecisionLog& log) {
   return table.text();
 }
 
+/// By how much the prediction missed what was measured: "+12 %".
+std::string error_text(const KernelRecord& k) {
+  if (k.predicted < 0 || k.measured <= 0) return "";
+  return absl::StrFormat("%+.0f %%",
+                         100.0 * static_cast<double>(k.predicted - k.measured) / static_cast<double>(k.measured));
+}
+
 std::string kernels_text(const DecisionLog& log) {
-  Table table({"kernel", "class", "members", "read", "write", "phases", "tasks"});
+  const bool is_measured = std::ranges::any_of(log.kernels, [](const KernelRecord& k) { return k.measured >= 0; });
+  std::vector<std::string> head = {"kernel", "class", "members", "read", "write", "phases", "tasks", "predicted"};
+  if (is_measured) head.insert(head.end(), {"measured", "error"});
+  Table table(std::move(head));
   for (const KernelRecord& k : log.kernels) {
-    table.row({k.name, k.kernel_class, node_list(k.members), size_text(k.read_bytes), size_text(k.write_bytes),
-               absl::StrCat(k.phases), absl::StrCat(k.tasks)});
+    std::vector<std::string> row = {k.name,
+                                    k.kernel_class,
+                                    node_list(k.members),
+                                    size_text(k.read_bytes),
+                                    size_text(k.write_bytes),
+                                    absl::StrCat(k.phases),
+                                    absl::StrCat(k.tasks),
+                                    known_time(k.predicted)};
+    if (is_measured) row.insert(row.end(), {known_time(k.measured), error_text(k)});
+    table.row(std::move(row));
   }
   return table.text();
 }
@@ -95,12 +117,21 @@ std::string memory_text(const DecisionLog& log) {
   return absl::StrCat(table.text(), "  arena: ", size_text(log.arena_bytes), "\n");
 }
 
+std::string key_text(const ProgramIdentity& identity) {
+  constexpr std::size_t kMost = 60;
+  Table table({"ingredient", "hash", "value"});
+  for (const KeyRecord& f : identity.fields) {
+    table.row({f.name, f.hash, f.value.size() <= kMost ? f.value : absl::StrCat(f.value.substr(0, kMost), "...")});
+  }
+  return table.text();
+}
+
 }  // namespace
 
 std::string report_text(const DecisionLog& log, const ProgramIdentity& identity) {
-  return absl::StrCat("stages\n", stages_text(log), "realize or inline\n", realize_text(log), "fusion candidates\n",
-                      candidates_text(log), "kernels\n", kernels_text(log), "memory\n", memory_text(log), "key\n  ",
-                      identity.key, "\n");
+  return absl::StrCat("stages\n", stages_text(log), "rewrites\n", rewrites_text(log), "realize or inline\n",
+                      realize_text(log), "fusion candidates\n", candidates_text(log), "kernels\n", kernels_text(log),
+                      "memory\n", memory_text(log), "key ", identity.key, "\n", key_text(identity));
 }
 
 }  // namespace tenon

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -85,5 +86,16 @@ struct KeyRecord {
   std::string name, value;
   std::string hash;  ///< XXH3-128 of the value, 32 hexadecimal digits
 };
+
+/// Why two nodes or kernels are, or are not, one kernel.
+struct PairAnswer {
+  bool fused = false;                        ///< they are in one kernel
+  std::string code;                          ///< "FUSED", a reason code of the tested pair, or one of those below
+  std::string text;                          ///< the whole answer, for people
+  std::optional<CandidateRecord> candidate;  ///< the pair's last test, where it was tested
+};
+// Codes of answers without a tested pair: NO_SUCH_NODE (a name that is neither a node nor a kernel), NO_KERNEL (an
+// input or a value without elements: nothing computes it), NO_SHARED_DATA (pairs that share no buffer are not tested),
+// WINDOW (both read one buffer, too many other readers lie between).
 
 }  // namespace tenon

@@ -1,28 +1,66 @@
 // SPDX-License-Identifier: MIT
-// Why a program is compiled as it is: every decision, as text or JSON.
+// Why a program is compiled as it is: every decision, as data, text, JSON, DOT or a page for a browser.
 #pragma once
 
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "tenon/decisions.h"
 #include "tenon/export.h"
 #include "tenon/tensor.h"
 
 namespace tenon {
 
-/// The decisions of one compilation. A value; cheap to copy.
+/// The decisions of one compilation. A value; cheap to copy. Where a node or a kernel is asked for by name, that is the
+/// node's number after rewriting ("%7") or the kernel's position or symbol ("k0", "tenon_k0_sum_multiply").
 class TENON_API Explanation {
  public:
-  /// Tables: stages; the realize table (each value inlined into which others, or realized by which rule, with costs);
-  /// every pair of kernels that was tested for fusion, with score and verdict; kernels; memory; the cache key.
-  const std::string& text() const;
-  /// The same as JSON, with the keys stages, realize, rounds, kernels, memory, key, environment.
-  const std::string& json() const;
-  /// Kernels of the program.
-  int num_kernels() const;
+  /// Tables: stages; rewrites; the realize table (each value inlined into which others, or realized by which rule, with
+  /// costs); every pair of kernels that was tested for fusion, with score and verdict; kernels; memory; the cache key.
+  std::string text() const;
+  /// The same as JSON, with the keys stages, rewrites, realize, rounds, kernels, memory, key.
+  std::string json() const;
+  /// The graph, kernels as clusters, for Graphviz.
+  std::string dot() const;
+  /// The same as one HTML page that needs no other file and no network.
+  std::string html() const;
+
+  /// What each stage made of the graph, in order.
+  const std::vector<StageRecord>& stages() const;
+  /// Composite ops taken apart, and matches of rewrite rules.
+  const std::vector<RewriteRecord>& rewrites() const;
+  /// Of every value but inputs and constants: inlined or realized, and why.
+  const std::vector<RealizeRecord>& realize_table() const;
+
+  /// Rounds of fusion, counted from 1; 0 when there was no pair to test.
+  int num_rounds() const;
+  /// Every pair that the round tested, legal or not; empty if there is no such round.
+  std::vector<CandidateRecord> candidates(int round) const;
+  /// The pair's score when it was last tested, in picoseconds; nothing if it never was.
+  std::optional<std::int64_t> score(std::string_view a, std::string_view b) const;
+  /// Why the two are not one kernel, or that they are.
+  PairAnswer why_not(std::string_view a, std::string_view b) const;
+
+  /// The kernels, in the order in which they run.
+  const std::vector<KernelRecord>& kernels() const;
+  int num_kernels() const { return static_cast<int>(kernels().size()); }
+
+  /// Values between kernels, with their place in the arena and the kernels from first use to last.
+  const std::vector<MemoryRecord>& memory() const;
+  /// Bytes of the arena.
+  std::int64_t peak_bytes() const;
+
+  /// XXH3-128 of the canonical graph, 32 hexadecimal digits.
+  const std::string& key() const;
+  /// All that the program's name in the cache depends on.
+  const std::vector<KeyRecord>& key_ingredients() const;
+  /// Names of the ingredients that differ from those of another program: why one is no hit for the other.
+  std::vector<std::string> key_difference(const Explanation& other) const;
 
   struct Data;
   explicit Explanation(std::shared_ptr<const Data> data) : data_(std::move(data)) {}

@@ -2,8 +2,11 @@
 // See include/tenon/explain.h and stats.h.
 #include "tenon/explain.h"
 
+#include <algorithm>
+#include <iterator>
 #include <ostream>
 
+#include "compiler/explain/pair_query.h"
 #include "runtime/api/access.h"
 #include "runtime/session/compiler_library.h"
 #include "runtime/session/explanation.h"
@@ -13,13 +16,48 @@
 namespace tenon {
 
 struct Explanation::Data {
-  std::string text, json;
-  int kernels = 0;
+  session::ProgramExplanation program;
+  const DecisionLog& log() const { return program.log; }
 };
 
-const std::string& Explanation::text() const { return data_->text; }
-const std::string& Explanation::json() const { return data_->json; }
-int Explanation::num_kernels() const { return data_->kernels; }
+std::string Explanation::text() const { return report_text(data_->log(), data_->program.identity); }
+std::string Explanation::json() const { return report_json(data_->log(), data_->program.identity); }
+std::string Explanation::dot() const { return report_dot(data_->log()); }
+std::string Explanation::html() const { return report_html(data_->log(), data_->program.identity); }
+
+const std::vector<StageRecord>& Explanation::stages() const { return data_->log().stages; }
+const std::vector<RewriteRecord>& Explanation::rewrites() const { return data_->log().rewrites; }
+const std::vector<RealizeRecord>& Explanation::realize_table() const { return data_->log().realize; }
+const std::vector<KernelRecord>& Explanation::kernels() const { return data_->log().kernels; }
+const std::vector<MemoryRecord>& Explanation::memory() const { return data_->log().memory; }
+std::int64_t Explanation::peak_bytes() const { return data_->log().arena_bytes; }
+const std::string& Explanation::key() const { return data_->program.identity.key; }
+const std::vector<KeyRecord>& Explanation::key_ingredients() const { return data_->program.identity.fields; }
+
+int Explanation::num_rounds() const {
+  int last = 0;
+  for (const CandidateRecord& c : data_->log().candidates) last = std::max(last, c.round);
+  return last;
+}
+
+std::vector<CandidateRecord> Explanation::candidates(int round) const {
+  std::vector<CandidateRecord> out;
+  std::ranges::copy_if(data_->log().candidates, std::back_inserter(out),
+                       [&](const CandidateRecord& c) { return c.round == round; });
+  return out;
+}
+
+std::optional<std::int64_t> Explanation::score(std::string_view a, std::string_view b) const {
+  return score_of(data_->log(), a, b);
+}
+
+PairAnswer Explanation::why_not(std::string_view a, std::string_view b) const {
+  return tenon::why_not(data_->log(), a, b);
+}
+
+std::vector<std::string> Explanation::key_difference(const Explanation& other) const {
+  return session::key_difference(data_->program.identity, other.data_->program.identity);
+}
 
 Explanation explain(const std::vector<Tensor>& tensors, const std::source_location& call_site) {
   std::vector<trace::TraceNode*> nodes;
@@ -35,9 +73,7 @@ Explanation explain(const std::vector<Tensor>& tensors, const std::source_locati
   absl::StatusOr<session::ProgramExplanation> e = session::explain_program(captured.key_bytes);
   if (!e.ok()) throw Error(ErrorCode::kInternal, "explain", std::string(e.status().message()), call_site);
   auto data = std::make_shared<Explanation::Data>();
-  data->text = report_text(e->log, e->identity);
-  data->json = report_json(e->log, e->identity);
-  data->kernels = static_cast<int>(e->log.kernels.size());
+  data->program = *std::move(e);
   return Explanation(std::move(data));
 }
 

@@ -16,4 +16,7 @@ struct ProgramExplanation {
 /// Costs a front half of a compilation (no LLVM); runs nothing.
 absl::StatusOr<ProgramExplanation> explain_program(absl::Span<const std::byte> key_bytes);
 
+/// Names of the key's ingredients that one program has otherwise than the other.
+std::vector<std::string> key_difference(const ProgramIdentity& a, const ProgramIdentity& b);
+
 }  // namespace tenon::session

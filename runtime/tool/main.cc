@@ -10,7 +10,11 @@ namespace tenon::tool {
 const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
       {"run", "PROG [--stats]", "run a program and print its outputs", {"stats", "quiet"}, run_command},
-      {"explain", "PROG [--json]", "show every decision of its compilation", {"json"}, explain_command},
+      {"explain",
+       "PROG [--json|--dot|--html|--why-not A,B] [-o FILE]",
+       "show every decision of its compilation",
+       {"json", "dot", "html", "why-not=", "o="},
+       explain_command},
       {"check",
        "FILE.json... [--mode whole|forced|outputs|cached] [--device cpu] [--only ID] [-v] [--reasons]",
        "run cases and compare with their expected results",

@@ -16,7 +16,6 @@
 #include "runtime/device/cpu/allocator.h"
 #include "runtime/device/cpu/host_cpu.h"
 #include "runtime/session/compiler_library.h"
-#include "runtime/session/explanation.h"
 #include "runtime/session/session.h"
 #include "runtime/tool/command.h"
 #include "runtime/tool/program_file.h"
@@ -104,15 +103,6 @@ int run_command(const Arguments& arguments) {
               << "\n";
   }
   if (arguments.has("stats")) print_stats(times);
-  return kOk;
-}
-
-int explain_command(const Arguments& arguments) {
-  absl::StatusOr<LoadedProgram> program = load_one(arguments);
-  if (!program.ok()) return fail(program.status());
-  absl::StatusOr<session::ProgramExplanation> e = session::explain_program(program->key_bytes);
-  if (!e.ok()) return fail(e.status());
-  std::cout << (arguments.has("json") ? report_json(e->log, e->identity) : report_text(e->log, e->identity));
   return kOk;
 }
 

@@ -224,7 +224,7 @@ TEST(Fusion, TheExplanationOfEqualProgramsIsEqual) {
     input x: float32[256, 1024]
     %1: float32[256, 1024] = softmax(x, axis=1)
     output %1)";
-  const ProgramIdentity identity{"key", "environment"};
+  const ProgramIdentity identity{"key", {{"build", "1", "hash"}}};
   EXPECT_EQ(report_json(compiled(text).log, identity), report_json(compiled(text).log, identity));
 }
 

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// The reports as their readers take them: Graphviz draws the DOT form, a browser draws the page. Where the programs
+// dot, node or chromium are absent those tests say so; what text alone can prove is always checked.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "tests/e2e/process.h"
+
+namespace tenon {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Output;
+using testing::run;
+
+bool is_installed(const char* program) { return run(absl::StrCat("command -v ", program)).status == 0; }
+
+/// A folder of this process, removed at the end.
+class Explain : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(::testing::TempDir()) / absl::StrCat("tenon-explain-", getpid());
+    fs::create_directories(folder_);
+    std::ofstream(path("attention.tir")) << kAttention;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  static constexpr const char* kRmsNorm = TENON_SOURCE_DIR "/tests/e2e/rms_norm.tir";
+  static constexpr const char* kAttention = R"(
+    input q: float32[4, 64, 32]
+    input k: float32[4, 32, 64]
+    input v: float32[4, 64, 32]
+    %3: float32[4, 64, 64] = matmul(q, k)
+    %4: float32[4, 64, 64] = softmax(%3, axis=2)
+    %5: float32[4, 64, 32] = matmul(%4, v)
+    output %5)";
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::vector<std::string> programs() const { return {kRmsNorm, path("attention.tir")}; }
+
+  Output explain(const std::string& words) const { return run(absl::StrCat(TENON_BIN_DIR "/tenon explain ", words)); }
+
+  /// The report of `program` as a file.
+  std::string report(const std::string& program, const std::string& form) const {
+    const std::string file = path("report." + form);
+    const Output out = explain(absl::StrCat(program, " --", form, " -o ", file));
+    EXPECT_EQ(out.status, 0) << out.text;
+    EXPECT_EQ(out.text, "");
+    return file;
+  }
+
+  static std::string read(const std::string& file) {
+    std::ifstream in(file);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  /// What stands between the marks, from the first on.
+  static std::string between(const std::string& text, const std::string& start, const std::string& end) {
+    const std::size_t at = text.find(start);
+    if (at == std::string::npos) return "";
+    const std::size_t from = at + start.size();
+    return text.substr(from, text.find(end, from) - from);
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Explain, ADirectQuestionHasAnAnswer) {
+  const Output fused = explain(absl::StrCat(kRmsNorm, " --why-not %4,k0"));
+  EXPECT_EQ(fused.status, 0);
+  EXPECT_TRUE(fused.text.starts_with("FUSED: ")) << fused.text;
+  const Output unknown = explain(absl::StrCat(kRmsNorm, " --why-not %4,mm1"));
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_NE(unknown.text.find("no node or kernel mm1"), std::string::npos) << unknown.text;
+}
+
+TEST_F(Explain, WrongUseIsOneLine) {
+  for (const char* words : {"--json --dot", "--why-not %4", "-o /no/such/folder/file", "--html=x"}) {
+    const Output out = explain(absl::StrCat(kRmsNorm, " ", words));
+    EXPECT_EQ(out.status, 2) << words;
+    EXPECT_EQ(std::count(out.text.begin(), out.text.end(), '\n'), 1) << out.text;
+  }
+}
+
+TEST_F(Explain, ThePageNeedsNoOtherFileAndNoNetwork) {
+  for (const std::string& program : programs()) {
+    const std::string page = read(report(program, "html"));
+    for (const char* address : {"http://", "https://", "src=", "@import", "url(", "fetch(", "<link"}) {
+      const std::size_t at = page.find(address);
+      const bool is_fragment = at != std::string::npos && page.compare(at, 5, "url(#") == 0;
+      EXPECT_TRUE(at == std::string::npos || is_fragment) << address;
+    }
+    EXPECT_EQ(page.find("{{"), std::string::npos) << "a part was not filled in";
+    const auto data = nlohmann::json::parse(between(page, "id=\"report\">", "</script>"), nullptr, false);
+    ASSERT_FALSE(data.is_discarded());
+    EXPECT_EQ(data["kernels"], nlohmann::json::parse(read(report(program, "json")))["kernels"]);
+  }
+}
+
+TEST_F(Explain, ThePagesScriptIsWellFormed) {
+  if (!is_installed("node")) GTEST_SKIP() << "node is not installed";
+  const std::string page = read(report(kRmsNorm, "html"));
+  std::ofstream(path("page.js")) << between(page, "<script>\n", "</script>");
+  const Output out = run("node --check " + path("page.js"));
+  EXPECT_EQ(out.status, 0) << out.text;
+}
+
+TEST_F(Explain, ABrowserDrawsEveryView) {
+  if (!is_installed("chromium")) GTEST_SKIP() << "chromium is not installed";
+  const std::string page = report(path("attention.tir"), "html");
+  const auto data = nlohmann::json::parse(read(report(path("attention.tir"), "json")));
+  const std::map<std::string, std::size_t> nodes = {{"trace", data["stages"][0]["nodes"].size()},
+                                                    {"decompose", data["stages"][1]["nodes"].size()},
+                                                    {"rewrite", data["stages"][2]["nodes"].size()},
+                                                    {"lower", data["stages"][3]["out"].get<std::size_t>() + 3},
+                                                    {"kernels", data["kernels"].size() + 3}};
+  for (const auto& [view, count] : nodes) {
+    const Output out =
+        run(absl::StrCat("chromium --headless --no-sandbox --disable-gpu --user-data-dir=", path("profile"),
+                         " --dump-dom 'file://", page, "#view=", view, "' 2>/dev/null"));
+    ASSERT_EQ(out.status, 0) << view;
+    EXPECT_EQ(between(out.text, "data-drawn=\"", "\""), std::to_string(count)) << view << ", with three inputs";
+    EXPECT_NE(out.text.find(">must/output</td>"), std::string::npos) << "the realize table is filled";
+  }
+}
+
+TEST_F(Explain, GraphvizDrawsTheDotForm) {
+  const std::string file = report(path("attention.tir"), "dot");
+  const auto data = nlohmann::json::parse(read(report(path("attention.tir"), "json")));
+  const std::string text = read(file);
+  std::size_t clusters = 0;
+  for (std::size_t at = text.find("subgraph"); at != std::string::npos; at = text.find("subgraph", at + 1)) ++clusters;
+  EXPECT_EQ(clusters, data["kernels"].size());
+  if (!is_installed("dot")) GTEST_SKIP() << "dot is not installed";
+  const Output out = run(absl::StrCat("dot -Tplain ", file));
+  EXPECT_EQ(out.status, 0) << out.text;
+  std::size_t nodes = 0;
+  for (std::size_t at = out.text.find("\nnode "); at != std::string::npos; at = out.text.find("\nnode ", at + 1))
+    ++nodes;
+  EXPECT_EQ(nodes, data["stages"][2]["nodes"].size());
+}
+
+}  // namespace
+}  // namespace tenon
