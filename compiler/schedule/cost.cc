@@ -46,4 +46,13 @@ std::int64_t kernel_cost(const Traffic& traffic) {
   return kLaunch + (traffic.read_bytes + traffic.write_bytes) * kPicosecondsPerByte;
 }
 
+FusionScore score_fusion(const FusionPair& pair, const Traffic& a, const Traffic& b, const Group& both) {
+  const Traffic ab = traffic_of(pair.lowered, pair.dependencies, both, pair.a_id, pair.b_id);
+  FusionScore score;
+  score.saved = kernel_cost(a) + kernel_cost(b) - kernel_cost(ab);
+  score.shared_bytes = a.bytes() + b.bytes() - ab.bytes();
+  score.value = score.saved * (pair.a.kernel_class == pair.b.kernel_class ? 2 : 1);
+  return score;
+}
+
 }  // namespace tenon

@@ -3,9 +3,9 @@
 #include "compiler/schedule/fuse.h"
 
 #include <algorithm>
+#include <queue>
 #include <tuple>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "compiler/schedule/cost.h"
@@ -13,132 +13,154 @@
 namespace tenon {
 namespace {
 
-constexpr std::size_t kWindow = 64;  // readers of one buffer that are paired with one another
-constexpr int kMaxDistance = 64;     // of horizontal pairs, in nodes
+constexpr std::size_t kWindow = 64;   // readers of a buffer that are paired with its producer
+constexpr std::size_t kSiblings = 4;  // readers of a buffer, on either side, that are paired with a reader
+constexpr int kMaxDistance = 64;      // of horizontal pairs, in nodes
 constexpr std::int64_t kMinSharedBytes = 10;
 
 struct Candidate {
   int a = -1, b = -1;
-  bool is_vertical = false;
-  std::int64_t score = 0, shared_bytes = 0;
-  int distance = 0;
-  auto key() const { return std::tuple(-score, distance, a, b); }
+  int a_version = 0, b_version = 0;
+  int round = 0, distance = 0;
+  std::size_t record = 0;  ///< in the log
+  FusionScore score;
+  auto key() const { return std::tuple(-score.value, distance, a, b); }
+  bool operator<(const Candidate& other) const { return other.key() < key(); }  // the queue's top is the best
 };
+
+std::vector<Group> single_groups(const LoweredGraph& lowered) {
+  std::vector<Group> groups;
+  groups.reserve(lowered.nodes.size());
+  for (std::size_t i = 0; i < lowered.nodes.size(); ++i) groups.push_back(group_of(lowered, static_cast<int>(i)));
+  return groups;
+}
 
 class Search {
  public:
-  Search(const LoweredGraph& lowered, DecisionLog* log) : lowered_(lowered), log_(log) {
-    for (std::size_t i = 0; i < lowered.nodes.size(); ++i) groups_.push_back(group_of(lowered, static_cast<int>(i)));
-    alive_.assign(groups_.size(), true);
-  }
+  Search(const LoweredGraph& lowered, DecisionLog* log)
+      : lowered_(lowered),
+        log_(log),
+        groups_(single_groups(lowered)),
+        dependencies_(lowered, groups_),
+        versions_(groups_.size(), 0),
+        rounds_(groups_.size(), 0),
+        traffic_(groups_.size()),
+        fused_into_(log ? groups_.size() : 0) {}
 
-  absl::StatusOr<std::vector<Group>> run() {
-    for (int round = 1; run_round(round); ++round) {
+  absl::StatusOr<FusionPlan> run() {
+    for (int g = 0; g < static_cast<int>(groups_.size()); ++g) measure(g);
+    for (int g = 0; g < static_cast<int>(groups_.size()); ++g) {
+      for (int other : get_possible_fusions(g)) {
+        if (other < g) test(other, g);
+      }
     }
-    return ordered();
+    while (!queue_.empty()) {
+      Candidate best = queue_.top();
+      queue_.pop();
+      commit(best);
+    }
+    if (log_) std::ranges::stable_sort(log_->candidates, {}, &CandidateRecord::round);
+    return plan();
   }
 
  private:
-  bool run_round(int round) {
-    rebuild();
-    std::vector<Candidate> candidates;
-    for (const auto& [a, b] : pairs()) test(round, a, b, candidates);
-    std::sort(candidates.begin(), candidates.end(),
-              [](const Candidate& x, const Candidate& y) { return x.key() < y.key(); });
-    bool changed = false;
-    for (const Candidate& c : candidates) changed |= commit(round, c);
-    return changed;
-  }
+  Group& group(int g) { return groups_[static_cast<std::size_t>(g)]; }
+  int& version(int g) { return versions_[static_cast<std::size_t>(g)]; }
+  int& round(int g) { return rounds_[static_cast<std::size_t>(g)]; }
 
-  void rebuild() {
-    std::vector<const Group*> view(groups_.size(), nullptr);
-    for (std::size_t g = 0; g < groups_.size(); ++g) view[g] = alive_[g] ? &groups_[g] : nullptr;
-    dependencies_.rebuild(lowered_, view);
-  }
-
-  /// Pairs that share a buffer: writer with reader, and readers with one another; the earlier group first.
-  std::vector<std::pair<int, int>> pairs() const {
-    std::vector<std::pair<int, int>> out;
-    absl::flat_hash_set<std::pair<int, int>> seen;
-    const auto add = [&](int a, int b) {
-      if (a == b) return;
-      if (groups_[static_cast<std::size_t>(a)].members.front().node >
-          groups_[static_cast<std::size_t>(b)].members.front().node)
-        std::swap(a, b);
-      if (seen.emplace(a, b).second) out.emplace_back(a, b);
-    };
-    for (std::size_t buffer = 0; buffer < lowered_.buffers.size(); ++buffer) {
-      const auto& readers = dependencies_.readers(static_cast<BufferId>(buffer));
-      const int producer = dependencies_.producer(static_cast<BufferId>(buffer));
-      for (std::size_t i = 0; i < readers.size(); ++i) {
-        if (producer >= 0) add(producer, readers[i]);
-        for (std::size_t j = i + 1; j < std::min(readers.size(), i + kWindow); ++j) add(readers[i], readers[j]);
-      }
+  /// Groups that share a buffer with g: what it reads from, the first readers of what it writes, and the readers beside
+  /// it of what it reads. Ascending.
+  std::vector<int> get_possible_fusions(int g) const {
+    std::vector<int> out;
+    for (BufferId buffer : dependencies_.writes(g)) {
+      const auto& readers = dependencies_.readers(buffer);
+      std::copy_n(readers.begin(), std::min(readers.size(), kWindow), std::back_inserter(out));
     }
+    for (BufferId buffer : dependencies_.reads(g)) {
+      if (dependencies_.producer(buffer) >= 0) out.push_back(dependencies_.producer(buffer));
+      const auto& readers = dependencies_.readers(buffer);
+      auto it = readers.find(g);
+      for (auto [n, after] = std::pair(std::size_t{0}, std::next(it)); n < kSiblings && after != readers.end(); ++n)
+        out.push_back(*after++);
+      for (std::size_t n = 0; n < kSiblings && it != readers.begin(); ++n) out.push_back(*--it);
+    }
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
     return out;
   }
 
-  void test(int round, int a, int b, std::vector<Candidate>& candidates) {
-    if (dependencies_.depends_on(a, b)) std::swap(a, b);
+  void measure(int g) { traffic_[static_cast<std::size_t>(g)] = traffic_of(lowered_, dependencies_, group(g), g); }
+  const Traffic& traffic(int g) const { return traffic_[static_cast<std::size_t>(g)]; }
+
+  FusionPair pair(int a, int b) { return {lowered_, dependencies_, a, b, group(a), group(b)}; }
+  void order(int& a, int& b) const {
+    if (!dependencies_.is_before(a, b)) std::swap(a, b);
+  }
+
+  void test(int a, int b) {
+    order(a, b);
+    const bool is_vertical = dependencies_.is_consumer(a, b);
     Candidate c;
     c.a = a;
     c.b = b;
-    c.is_vertical = dependencies_.depends_on(b, a);
-    const Group &ga = groups_[static_cast<std::size_t>(a)], &gb = groups_[static_cast<std::size_t>(b)];
-    c.distance = std::abs(gb.members.front().node - ga.members.back().node);
-    FusionResult result = try_fuse(lowered_, dependencies_, a, ga, b, gb);
-    if (!result.group) return record(round, c, "rejected", result.refusal.text());
-    evaluate(c, ga, gb, *result.group);
-    if (!c.is_vertical && c.distance > kMaxDistance) return record(round, c, "rejected", "TOO_FAR");
-    if (c.shared_bytes < kMinSharedBytes && !c.is_vertical) return record(round, c, "rejected", "TOO_SMALL_SHARED");
-    if (c.score <= 0) return record(round, c, "rejected", "UNPROFITABLE");
-    candidates.push_back(c);
+    c.a_version = version(a);
+    c.b_version = version(b);
+    c.round = std::max(round(a), round(b)) + 1;
+    c.distance = std::abs(group(b).members.front().node - group(a).members.back().node);
+    ++evaluations_;
+    const FusionResult result = can_fuse(pair(a, b));
+    if (result.group) c.score = score_fusion(pair(a, b), traffic(a), traffic(b), *result.group);
+    open_record(c, is_vertical);
+    if (!result.group) return close_record(c, "rejected", result.refusal.text());
+    if (!is_vertical && c.distance > kMaxDistance) return close_record(c, "rejected", "TOO_FAR");
+    if (!is_vertical && c.score.shared_bytes < kMinSharedBytes) return close_record(c, "rejected", "TOO_SMALL_SHARED");
+    if (c.score.value <= 0) return close_record(c, "unprofitable", "UNPROFITABLE");
+    queue_.push(c);
   }
 
-  void evaluate(Candidate& c, const Group& a, const Group& b, const Group& both) const {
-    const Traffic ta = traffic_of(lowered_, dependencies_, a, c.a), tb = traffic_of(lowered_, dependencies_, b, c.b);
-    const Traffic tab = traffic_of(lowered_, dependencies_, both, c.a, c.b);
-    const std::int64_t saved = kernel_cost(ta) + kernel_cost(tb) - kernel_cost(tab);
-    c.shared_bytes = ta.read_bytes + ta.write_bytes + tb.read_bytes + tb.write_bytes - tab.read_bytes - tab.write_bytes;
-    const bool same_kind = a.kernel_class == b.kernel_class;
-    c.score = saved * (same_kind ? 2 : 1);
-  }
-
-  bool commit(int round, const Candidate& c) {
-    const auto a = static_cast<std::size_t>(c.a), b = static_cast<std::size_t>(c.b);
-    if (!alive_[a] || !alive_[b] || touched_in_.size() != groups_.size()) touched_in_.resize(groups_.size(), 0);
-    if (!alive_[a] || !alive_[b] || touched_in_[a] == round || touched_in_[b] == round) {
-      record(round, c, "stale", "LOST_TO a pair with a better score");
-      return false;
+  void commit(const Candidate& c) {
+    for (const auto& [g, tested] : {std::pair(c.a, c.a_version), std::pair(c.b, c.b_version)}) {
+      if (version(g) != tested) return close_record(c, "lost", lost_to(g));
     }
-    FusionResult result = try_fuse(lowered_, dependencies_, c.a, groups_[a], c.b, groups_[b]);
-    if (!result.group) {
-      record(round, c, "rejected", result.refusal.text());
-      return false;
+    int a = c.a, b = c.b;
+    order(a, b);
+    FusionResult result = can_fuse(pair(a, b));
+    if (!result.group) return close_record(c, "stale", result.refusal.text());
+    close_record(c, "fused", "");
+    const int kept = dependencies_.merge(a, b);
+    group(kept) = *std::move(result.group);
+    for (int g : {a, b}) {
+      ++version(g);
+      if (log_) fused_into_[static_cast<std::size_t>(g)] = label(group(kept));
     }
-    record(round, c, "fused", "");
-    groups_[a] = std::move(*result.group);
-    alive_[b] = false;
-    touched_in_[a] = touched_in_[b] = round;
-    rebuild();
-    return true;
+    group(std::max(a, b)) = {};
+    round(kept) = c.round;
+    measure(kept);
+    for (int other : get_possible_fusions(kept)) test(other, kept);
   }
 
-  void record(int round, const Candidate& c, const char* verdict, std::string reason) const {
+  void open_record(Candidate& c, bool is_vertical) {
     if (!log_) return;
-    CandidateRecord r;
-    r.round = round;
-    r.a = label(groups_[static_cast<std::size_t>(c.a)]);
-    r.b = label(groups_[static_cast<std::size_t>(c.b)]);
-    r.kind = c.is_vertical ? "vertical" : "horizontal";
-    r.score = c.score;
-    r.shared_bytes = c.shared_bytes;
-    r.same_kind =
-        groups_[static_cast<std::size_t>(c.a)].kernel_class == groups_[static_cast<std::size_t>(c.b)].kernel_class;
+    c.record = log_->candidates.size();
+    CandidateRecord& r = log_->candidates.emplace_back();
+    r.round = c.round;
+    r.a = label(group(c.a));
+    r.b = label(group(c.b));
+    r.kind = is_vertical ? "vertical" : "horizontal";
+    r.score = c.score.value;
+    r.shared_bytes = c.score.shared_bytes;
+    r.same_kind = group(c.a).kernel_class == group(c.b).kernel_class;
     r.distance = c.distance;
-    r.verdict = verdict;
-    r.reason = std::move(reason);
-    log_->candidates.push_back(std::move(r));
+  }
+
+  void close_record(const Candidate& c, const char* verdict, std::string reason) {
+    if (!log_) return;
+    log_->candidates[c.record].verdict = verdict;
+    log_->candidates[c.record].reason = std::move(reason);
+  }
+
+  std::string lost_to(int g) const {
+    return log_ ? absl::StrCat("LOST_TO(", fused_into_[static_cast<std::size_t>(g)], ")") : "";
   }
 
   std::string label(const Group& group) const {
@@ -147,62 +169,52 @@ class Search {
     });
   }
 
-  /// Alive groups, each after what it reads; among ready ones the one with the earliest node.
-  absl::StatusOr<std::vector<Group>> ordered() {
-    rebuild();
+  /// Groups in an order in which they may run: among ready ones, the one with the earliest node.
+  absl::StatusOr<FusionPlan> plan() {
+    FusionPlan out;
+    out.evaluations = evaluations_;
+    out.path_steps = dependencies_.steps();
     std::vector<int> missing(groups_.size(), 0);
-    const auto inputs_of = [&](std::size_t g) {
-      absl::flat_hash_set<int> from;
-      for (const Member& m : groups_[g].members) {
-        for (const Access& r : m.reads) {
-          const int p = dependencies_.producer(r.buffer);
-          if (p >= 0 && p != static_cast<int>(g)) from.insert(p);
-        }
+    std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+    std::size_t alive = 0;
+    const auto for_each_reader = [&](int g, const auto& visit) {
+      for (BufferId buffer : dependencies_.writes(g)) {
+        for (int reader : dependencies_.readers(buffer)) visit(reader);
       }
-      return from;
     };
-    std::vector<std::vector<int>> successors(groups_.size());
-    std::vector<std::pair<int, int>> ready;  // (first node, group), a heap with the smallest on top
-    const auto after = std::greater<std::pair<int, int>>();
-    const auto make_ready = [&](std::size_t g) {
-      ready.emplace_back(groups_[g].members.front().node, static_cast<int>(g));
-      std::push_heap(ready.begin(), ready.end(), after);
-    };
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      if (!alive_[g]) continue;
-      for (int p : inputs_of(g)) {
-        successors[static_cast<std::size_t>(p)].push_back(static_cast<int>(g));
-        ++missing[g];
-      }
-      if (missing[g] == 0) make_ready(g);
+    for (int g : dependencies_.order()) {
+      ++alive;
+      for_each_reader(g, [&](int reader) { ++missing[static_cast<std::size_t>(reader)]; });
     }
-    std::vector<Group> out;
-    while (!ready.empty()) {
-      std::pop_heap(ready.begin(), ready.end(), after);
-      const auto g = static_cast<std::size_t>(ready.back().second);
-      ready.pop_back();
-      for (int s : successors[g]) {
-        if (--missing[static_cast<std::size_t>(s)] == 0) make_ready(static_cast<std::size_t>(s));
-      }
-      out.push_back(std::move(groups_[g]));
+    for (int g : dependencies_.order()) {
+      if (missing[static_cast<std::size_t>(g)] == 0) ready.push(g);
     }
-    const auto alive = static_cast<std::size_t>(std::count(alive_.begin(), alive_.end(), true));
-    if (out.size() != alive) return absl::InternalError("fusion made a cycle");
+    for (; !ready.empty();) {
+      const int g = ready.top();
+      ready.pop();
+      for_each_reader(g, [&](int reader) {
+        if (--missing[static_cast<std::size_t>(reader)] == 0) ready.push(reader);
+      });
+      out.groups.push_back(std::move(group(g)));
+    }
+    if (out.groups.size() != alive) return absl::InternalError("fusion made a cycle");
     return out;
   }
 
   const LoweredGraph& lowered_;
   DecisionLog* log_;
   std::vector<Group> groups_;
-  std::vector<bool> alive_;
-  std::vector<int> touched_in_;
   Dependencies dependencies_;
+  std::vector<int> versions_;  ///< of a group: how often it was fused
+  std::vector<int> rounds_;    ///< of a group: in which it was fused; 0: a single node
+  std::vector<Traffic> traffic_;
+  std::vector<std::string> fused_into_;  ///< for the log: the group that took this one
+  std::priority_queue<Candidate> queue_;
+  std::int64_t evaluations_ = 0;
 };
 
 }  // namespace
 
-absl::StatusOr<std::vector<Group>> fuse(const LoweredGraph& lowered, DecisionLog* log) {
-  return Search(lowered, log).run();
-}
+absl::StatusOr<FusionPlan> fuse(const LoweredGraph& lowered, DecisionLog* log) { return Search(lowered, log).run(); }
 
 }  // namespace tenon

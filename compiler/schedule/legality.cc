@@ -5,23 +5,17 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/schedule/group_size.h"
 
 namespace tenon {
 namespace {
 
-constexpr std::size_t kMaxMembers = 64;
-constexpr std::size_t kMaxWeight = 1000;  // of a body; compile time grows faster than the body
-constexpr std::size_t kMaxLoads = 48;
-constexpr int kMaxReductions = 8;
+constexpr std::int64_t kMaxMembers = 64;
+constexpr std::int64_t kMaxWeight = 1000;  // of a body; compile time grows faster than the body
+constexpr std::int64_t kMaxLoads = 48;
+constexpr std::int64_t kMaxReductions = 8;
 
-struct Pair {
-  const LoweredGraph& lowered;
-  const Dependencies& dependencies;
-  int a_id, b_id;
-  const Group& a;
-  const Group& b;
-};
-
+using Pair = FusionPair;
 using Verdict = std::optional<Refusal>;
 
 Verdict same_node(const Pair& p) {
@@ -45,33 +39,45 @@ Verdict scan_class(const Pair& p) {
 }
 
 Verdict path_between(const Pair& p) {
-  if (!p.dependencies.has_path_between(p.a_id, p.b_id)) return std::nullopt;
-  return Refusal{"PATH_BETWEEN", "a third kernel lies between"};
+  switch (p.dependencies.path_between(p.a_id, p.b_id)) {
+    case Dependencies::kNone:
+      return std::nullopt;
+    case Dependencies::kThrough:
+      return Refusal{"PATH_BETWEEN", "a third kernel lies between"};
+    default:
+      return Refusal{"WINDOW", "too much lies between to look for a path"};
+  }
 }
 
-Verdict limits(const Pair& p) {
-  const auto over = [](const char* name, std::size_t have, std::size_t max) -> Verdict {
-    if (have <= max) return std::nullopt;
-    return Refusal{"LIMIT", absl::StrCat(name, ", ", have, ", ", max)};
-  };
-  std::size_t weight = 0, loads = 0, reductions = 0;
+Verdict over(const char* name, std::int64_t have, std::int64_t max) {
+  if (have <= max) return std::nullopt;
+  return Refusal{"LIMIT", absl::StrCat(name, ", ", have, ", ", max)};
+}
+
+Verdict count_limits(const Pair& p) {
+  const auto count_of = [](const Group& group) { return static_cast<std::int64_t>(group.members.size()); };
+  std::int64_t reductions = 0;
   for (const Group* g : {&p.a, &p.b}) {
-    for (const Member& m : g->members) {
-      const LoopNode& node = p.lowered.nodes[static_cast<std::size_t>(m.node)];
-      for (const Instr& i : node.body)
-        weight += static_cast<std::size_t>(i.kind == Instr::kApply ? op_weight(i.op) : 1);
-      loads += m.reads.size();
-      reductions += node.kind == LoopNode::kReduce ? 1 : 0;
-    }
+    for (const Member& m : g->members)
+      reductions += p.lowered.nodes[static_cast<std::size_t>(m.node)].kind == LoopNode::kReduce ? 1 : 0;
   }
-  if (auto v = over("members", p.a.members.size() + p.b.members.size(), kMaxMembers)) return v;
-  if (auto v = over("weight", weight, kMaxWeight)) return v;
-  if (auto v = over("reductions", reductions, kMaxReductions)) return v;
-  return over("loads", loads, kMaxLoads);
+  if (auto v = over("members", count_of(p.a) + count_of(p.b), kMaxMembers)) return v;
+  return over("reductions", reductions, kMaxReductions);
+}
+
+/// Of the merged body: what it loads and computes once values are passed on and equal ones are one.
+Verdict size_limits(const LoweredGraph& lowered, const Group& group) {
+  std::int64_t reads = 0;
+  for (const Member& m : group.members) reads += static_cast<std::int64_t>(m.reads.size());
+  if (reads > kMaxLoads) {
+    if (auto v = over("loads", loads_of(group), kMaxLoads)) return v;
+  }
+  if (weight_bound(lowered, group) <= kMaxWeight) return std::nullopt;
+  return over("weight", joined_weight(lowered, group), kMaxWeight);
 }
 
 constexpr Verdict (*kRows[])(const Pair&) = {same_node,  template_role, split_reduction,
-                                             scan_class, limits,        path_between};
+                                             scan_class, count_limits,  path_between};
 
 const Member* writer_of(const Group& group, BufferId buffer) {
   for (const Member& m : group.members) {
@@ -125,7 +131,9 @@ FusionResult attempt(const Pair& p, const Attempt& way) {
   if (divisions_of(*moved) > divisions_of(other)) {
     return {std::nullopt, {"CLASS_REFUSED", "the loops' order differs: the shared space would need divisions"}};
   }
-  return {merged(a, b), {}};
+  Group both = merged(a, b);
+  if (auto refusal = size_limits(p.lowered, both)) return {std::nullopt, *refusal};
+  return {std::move(both), {}};
 }
 
 }  // namespace
@@ -140,9 +148,8 @@ bool is_split_reduction(const Group& group) {
          group.sequence >= 4096;
 }
 
-FusionResult try_fuse(const LoweredGraph& lowered, const Dependencies& dependencies, int a_id, const Group& a, int b_id,
-                      const Group& b) {
-  const Pair pair{lowered, dependencies, a_id, b_id, a, b};
+FusionResult can_fuse(const FusionPair& pair) {
+  const Group &a = pair.a, &b = pair.b;
   for (auto row : kRows) {
     if (auto refusal = row(pair)) return {std::nullopt, *refusal};
   }
@@ -162,73 +169,5 @@ FusionResult try_fuse(const LoweredGraph& lowered, const Dependencies& dependenc
   }
   return first;
 }
-
-void Dependencies::rebuild(const LoweredGraph& lowered, const std::vector<const Group*>& groups) {
-  producers_.assign(lowered.buffers.size(), -1);
-  readers_.assign(lowered.buffers.size(), {});
-  successors_.assign(groups.size(), {});
-  stamp_.assign(groups.size(), 0);
-  epoch_ = 0;
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    if (!groups[g]) continue;
-    for (const Member& m : groups[g]->members) {
-      producers_[static_cast<std::size_t>(m.write.buffer)] = static_cast<int>(g);
-      for (const Access& read : m.reads) {
-        auto& list = readers_[static_cast<std::size_t>(read.buffer)];
-        if (list.empty() || list.back() != static_cast<int>(g)) list.push_back(static_cast<int>(g));
-      }
-    }
-  }
-  for (std::size_t b = 0; b < lowered.buffers.size(); ++b) {
-    if (producers_[b] < 0) continue;
-    for (int reader : readers_[b]) {
-      if (reader != producers_[b]) successors_[static_cast<std::size_t>(producers_[b])].push_back(reader);
-    }
-  }
-  order_groups();
-}
-
-/// Kahn's algorithm; a group that lies on a cycle would keep position 0, and there is none.
-void Dependencies::order_groups() {
-  std::vector<int> missing(successors_.size(), 0), ready;
-  for (const auto& list : successors_) {
-    for (int next : list) ++missing[static_cast<std::size_t>(next)];
-  }
-  for (std::size_t g = 0; g < successors_.size(); ++g) {
-    if (missing[g] == 0) ready.push_back(static_cast<int>(g));
-  }
-  position_.assign(successors_.size(), 0);
-  for (std::size_t next = 0; next < ready.size(); ++next) {
-    const auto g = static_cast<std::size_t>(ready[next]);
-    position_[g] = static_cast<int>(next);
-    for (int successor : successors_[g]) {
-      if (--missing[static_cast<std::size_t>(successor)] == 0) ready.push_back(successor);
-    }
-  }
-}
-
-bool Dependencies::reaches(int from, int to, int skip_direct_of) const {
-  ++epoch_;
-  std::vector<int> work = {from};
-  while (!work.empty()) {
-    const int g = work.back();
-    work.pop_back();
-    for (int next : successors_[static_cast<std::size_t>(g)]) {
-      if (next == to) {
-        if (g != skip_direct_of) return true;
-        continue;
-      }
-      // What comes later in a topological order cannot lead to the target.
-      const bool is_beyond = position_[static_cast<std::size_t>(next)] > position_[static_cast<std::size_t>(to)];
-      if (is_beyond || stamp_[static_cast<std::size_t>(next)] == epoch_) continue;
-      stamp_[static_cast<std::size_t>(next)] = epoch_;
-      work.push_back(next);
-    }
-  }
-  return false;
-}
-
-bool Dependencies::has_path_between(int a, int b) const { return reaches(a, b, a) || reaches(b, a, b); }
-bool Dependencies::depends_on(int b, int a) const { return reaches(a, b, -1); }
 
 }  // namespace tenon

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "compiler/schedule/dependencies.h"
 #include "compiler/schedule/group.h"
 
 namespace tenon {
@@ -16,36 +17,23 @@ struct Refusal {
   std::string text() const;
 };
 
-/// Knows which group produces and which groups read each buffer.
-class Dependencies {
- public:
-  /// `groups` by id; dead ids are null.
-  void rebuild(const LoweredGraph& lowered, const std::vector<const Group*>& groups);
-  int producer(BufferId buffer) const { return producers_[static_cast<std::size_t>(buffer)]; }
-  const std::vector<int>& readers(BufferId buffer) const { return readers_[static_cast<std::size_t>(buffer)]; }
-  /// Whether b can be reached from a through some third group.
-  bool has_path_between(int a, int b) const;
-  /// Whether b is reached from a at all.
-  bool depends_on(int b, int a) const;
-
- private:
-  bool reaches(int from, int to, int skip_direct_of) const;
-  void order_groups();
-  std::vector<int> producers_;
-  std::vector<std::vector<int>> readers_;
-  std::vector<std::vector<int>> successors_;
-  std::vector<int> position_;  ///< in some topological order of the groups
-  mutable std::vector<int> stamp_;
-  mutable int epoch_ = 0;
+/// Two groups that share a buffer; `a` stands before `b` in the order of `dependencies`.
+struct FusionPair {
+  const LoweredGraph& lowered;
+  const Dependencies& dependencies;
+  int a_id, b_id;
+  const Group& a;
+  const Group& b;
 };
 
-/// The merged group when `a` (which must not depend on `b`) and `b` may fuse, else the refusal.
+/// The merged group, or why there is none.
 struct FusionResult {
   std::optional<Group> group;
   Refusal refusal;
 };
-FusionResult try_fuse(const LoweredGraph& lowered, const Dependencies& dependencies, int a_id, const Group& a, int b_id,
-                      const Group& b);
+
+/// Whether the two may be one kernel: every row of the table, then whether one loop nest can hold both.
+FusionResult can_fuse(const FusionPair& pair);
 
 /// An inner reduction with few rows and long ones, or an outer one with few columns: it runs as partials and a finish,
 /// and takes no neighbours.

@@ -50,13 +50,10 @@ absl::StatusOr<LoopProgram> schedule(const Graph& graph, const LoweredGraph& low
   program.scalars = lowered.scalars;
   program.num_inputs = lowered.num_inputs;
   program.num_outputs = lowered.num_outputs;
-  const absl::StatusOr<std::vector<Group>> fused = fuse(lowered, log);
-  if (!fused.ok()) return fused.status();
-  const std::vector<Group>& groups = *fused;
-  std::vector<const Group*> view;
-  for (const Group& group : groups) view.push_back(&group);
-  Dependencies dependencies;
-  dependencies.rebuild(lowered, view);
+  const absl::StatusOr<FusionPlan> plan = fuse(lowered, log);
+  if (!plan.ok()) return plan.status();
+  const std::vector<Group>& groups = plan->groups;
+  const Dependencies dependencies(lowered, groups);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const auto stored = [&](BufferId b) { return is_stored(lowered, dependencies, b, static_cast<int>(g)); };
     for (Kernel& kernel : build_kernels(lowered, groups[g], stored, program.buffers)) {

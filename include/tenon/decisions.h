@@ -62,8 +62,8 @@ struct CandidateRecord {
   std::int64_t shared_bytes = 0;
   bool same_kind = false;  ///< both are of one kernel class
   int distance = 0;        ///< loop nodes between the two
-  std::string verdict;     ///< "fused", "rejected", "stale"
-  std::string reason;      ///< a stable code, with a detail where it has one
+  std::string verdict;     ///< "fused", "rejected", "unprofitable", "lost" (to another pair), "stale" (no longer legal)
+  std::string reason;      ///< a stable code, with a detail where it has one; none for "fused"
 };
 
 struct KernelRecord {

@@ -176,6 +176,33 @@ TEST(Fusion, BytesOfAResidualStackAreLinearInItsDepth) {
   EXPECT_LE(stack(32), 32 * 3 * 64 * 256 * 4);
 }
 
+TEST(Fusion, FortyStepsOfMandelbrotAreOneKernel) {
+  std::string text = "input cr: float32[4096]\ninput ci: float32[4096]\nscalar two: float32\nscalar four: float32\n";
+  absl::StrAppend(&text, "%4: float32[4096] = subtract(cr, cr)\n");
+  std::string zr = "cr", zi = "ci", n = "%4";
+  int id = 5;
+  const auto add = [&](const std::string& type, const std::string& expression) {
+    absl::StrAppend(&text, "%", id, ": ", type, "[4096] = ", expression, "\n");
+    return absl::StrCat("%", id++);
+  };
+  const auto f32 = [&](const std::string& expression) { return add("float32", expression); };
+  for (int step = 0; step < 40; ++step) {
+    const std::string zr2 = f32(absl::StrCat("multiply(", zr, ", ", zr, ")"));
+    const std::string zi2 = f32(absl::StrCat("multiply(", zi, ", ", zi, ")"));
+    const std::string size = f32(absl::StrCat("add(", zr2, ", ", zi2, ")"));
+    const std::string live = add("bool", absl::StrCat("less(", size, ", four)"));
+    n = f32(absl::StrCat("add(", n, ", ", f32(absl::StrCat("cast(", live, ", dtype=float32)")), ")"));
+    const std::string twice =
+        f32(absl::StrCat("multiply(", f32(absl::StrCat("multiply(two, ", zr, ")")), ", ", zi, ")"));
+    zi = f32(absl::StrCat("where(", live, ", ", f32(absl::StrCat("add(", twice, ", ci)")), ", ", zi, ")"));
+    const std::string square = f32(absl::StrCat("subtract(", zr2, ", ", zi2, ")"));
+    zr = f32(absl::StrCat("where(", live, ", ", f32(absl::StrCat("add(", square, ", cr)")), ", ", zr, ")"));
+  }
+  const Compiled c = compiled(text + "output " + n);
+  EXPECT_EQ(c.kernels(), 1u);
+  EXPECT_EQ(c.bytes(), 3 * 4096 * 4);
+}
+
 TEST(Fusion, APathThroughAGroupOfDistantNodesIsSeen) {
   // tanh joins the last op; what lies between in the numbering may then not join across them.
   const Compiled c = compiled(R"(
