@@ -9,6 +9,12 @@ std::string_view name_of(KernelClass kernel_class) {
   return kNames[static_cast<std::size_t>(kernel_class)];
 }
 
+DType accumulator_dtype(DType dtype) {
+  if (is_half(dtype)) return DType::kFloat32;
+  if (is_float(dtype)) return dtype;
+  return size_of(dtype) <= 4 ? DType::kInt32 : DType::kInt64;
+}
+
 std::int64_t Kernel::tasks() const {
   if (outer.empty() || row_block <= 1) return outer_count() * chunks();
   const std::int64_t blocks = (outer.back() + row_block - 1) / row_block;

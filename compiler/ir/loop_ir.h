@@ -35,7 +35,7 @@ using InstrId = std::int32_t;
 struct Buffer {
   enum Space : std::uint8_t { kInput, kOutput, kTemporary };
   DType dtype = DType::kFloat32;
-  Shape shape;               ///< of the value, for people and for sizes; kInput: what the strides address
+  Shape shape;  ///< of the value, for people and for sizes; kInput: what the strides address
   Space space = kTemporary;
   std::int32_t argument = 0;  ///< kInput, kOutput: position among the program's inputs or outputs
   std::int64_t offset = 0;    ///< kTemporary: byte offset in the arena, 64-byte aligned
@@ -62,7 +62,7 @@ struct Instr {
     kStore,       ///< operand 0 to element `index` of buffer `buffer`; with operand 1 a bool: only where true
     kStoreLocal,  ///< operand 0 to local `buffer`
     kReduce,      ///< operand 0 into local `buffer`, by reduction `reduction` of the phase; has no result itself
-    kScan,        ///< running reduction (inclusive) of operand 0 by `reduction`, along its loop; result is usable at once
+    kScan,  ///< running reduction (inclusive) of operand 0 by `reduction`, along its loop; result is usable at once
   };
   Kind kind = kConst;
   Op op = Op::k_constant;
@@ -85,7 +85,8 @@ struct Reduction {
   enum Over : std::uint8_t { kLanes, kSequence };
   enum Result : std::uint8_t {
     kValue,     ///< kLanes: one value into a single local; kSequence: one value a lane into a per-lane local
-    kPartials,  ///< kLanes only: the 256 merged partials of this task's range, to elements [256*task, 256*task+256) of `buffer`
+    kPartials,  ///< kLanes only: the 256 merged partials of this task's range, to elements [256*task, 256*task+256) of
+                ///< `buffer`
   };
   ReduceKind kind = ReduceKind::sum;
   ReduceOrder order = ReduceOrder::inner;  ///< inner for kLanes, outer for kSequence
@@ -97,14 +98,18 @@ struct Reduction {
 };
 
 struct Phase {
-  std::int64_t sequence = 1;             ///< extent of the sequence loop; 1: none
-  IndexExpr sequence_limit = nullptr;    ///< if set: the loop also ends at this value (of the outer variables)
-  bool lanes = true;                     ///< whether it loops over the lane range
+  std::int64_t sequence = 1;           ///< extent of the sequence loop; 1: none
+  IndexExpr sequence_limit = nullptr;  ///< if set: the loop also ends at this value (of the outer variables)
+  bool lanes = true;                   ///< whether it loops over the lane range
   std::vector<Reduction> reductions;
   Body body;
 };
 
 /// A matrix product as a template: c[b..., i, j] = sum over k of a[b..., i, k] * y[b..., k, j], ascending k.
+///
+/// Without phases the kernel stores c. With one phase, the epilogue, it stores what that phase says: outer is (b...,
+/// i), the lanes are j, and local 0 holds the accumulators of the row at hand in accumulator_dtype, not yet rounded to
+/// dtype. Then c has no buffer; its strides say how an array of c's shape would lie.
 struct MatmulNest {
   struct Operand {
     BufferId buffer = -1;
@@ -120,16 +125,20 @@ struct MatmulNest {
 enum class KernelClass : std::uint8_t { kPointwise, kInnerReduction, kOuterReduction, kScan, kMatmul };
 std::string_view name_of(KernelClass kernel_class);
 
+/// What a product of matrices of `dtype` is summed in: float32 for halves; integers in 32 or 64 bits that wrap.
+DType accumulator_dtype(DType dtype);
+
 struct Kernel {
   std::string name;  ///< symbol: tenon_<first ops>_<number>
   KernelClass kernel_class = KernelClass::kPointwise;
   std::vector<std::int64_t> outer;
   std::int64_t lanes = 1;
-  std::int64_t lane_chunk = 1;     ///< lanes a task does; == lanes where a phase reduces or scans over lanes (but kPartials)
-  std::int64_t row_block = 1;      ///< > 1: a task does this many values of the last outer index, tile by tile (transposes)
+  std::int64_t lane_chunk =
+      1;  ///< lanes a task does; == lanes where a phase reduces or scans over lanes (but kPartials)
+  std::int64_t row_block = 1;  ///< > 1: a task does this many values of the last outer index, tile by tile (transposes)
   std::vector<LocalBuffer> locals;
   std::vector<Phase> phases;
-  std::unique_ptr<MatmulNest> matmul;  ///< set for kMatmul, which has no phases
+  std::unique_ptr<MatmulNest> matmul;  ///< set for kMatmul, which has at most one phase
   std::int64_t scratch_bytes = 0;      ///< a worker's scratch block: per-lane locals
   std::int64_t grain = 1;              ///< tasks below this number are not worth a thread; see schedule
 

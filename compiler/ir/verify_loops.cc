@@ -36,8 +36,8 @@ class KernelVerifier {
     const bool is_matmul = kernel_.kernel_class == KernelClass::kMatmul;
     if (kernel_.name.empty()) return broken("it has no name");
     if (is_matmul != (kernel_.matmul != nullptr)) return broken("its class does not say what it holds");
-    if (is_matmul) return verify_matmul(*kernel_.matmul);
-    if (auto status = verify_shape(); !status.ok()) return status;
+    const absl::Status shape = is_matmul ? verify_matmul(*kernel_.matmul) : verify_shape();
+    if (!shape.ok()) return shape;
     for (phase_number_ = 0; phase_number_ < kernel_.phases.size(); ++phase_number_) {
       if (auto status = verify_phase(); !status.ok()) return status;
     }
@@ -60,17 +60,30 @@ class KernelVerifier {
   const Buffer& buffer(std::int32_t id) const { return program_.buffers[static_cast<std::size_t>(id)]; }
 
   absl::Status verify_matmul(const MatmulNest& nest) const {
-    if (!kernel_.phases.empty()) return broken("a matmul has phases");
     if (!is_extent(nest.m) || !is_extent(nest.n) || !is_extent(nest.k)) return broken("an extent is not possible");
     for (const std::int64_t extent : nest.batch) {
       if (!is_extent(extent)) return broken("an extent is not possible");
     }
     for (const auto* operand : {&nest.a, &nest.b, &nest.c}) {
+      if (operand == &nest.c && !kernel_.phases.empty()) return verify_epilogue(nest);
       if (!is_below(operand->buffer, program_.buffers.size())) return broken("a matmul operand has no buffer");
       if (operand->batch_strides.size() != nest.batch.size()) return broken("batch strides do not fit the batch");
       if (buffer(operand->buffer).dtype != nest.dtype) return broken("a matmul operand has another dtype");
     }
     return buffer(nest.c.buffer).space == Buffer::kInput ? broken("it writes an input") : absl::OkStatus();
+  }
+
+  absl::Status verify_epilogue(const MatmulNest& nest) const {
+    std::vector<std::int64_t> outer = nest.batch;
+    outer.push_back(nest.m);
+    const bool fits = kernel_.outer == outer && kernel_.lanes == nest.n && kernel_.lane_chunk >= kernel_.lanes;
+    if (!fits || nest.c.batch_strides.size() != nest.batch.size()) return broken("an epilogue has other loops than c");
+    const bool has_product = kernel_.locals.size() == 1 && kernel_.locals[0].per_lane &&
+                             kernel_.locals[0].dtype == accumulator_dtype(nest.dtype);
+    if (!has_product || nest.c.buffer != -1) return broken("an epilogue takes the product from local 0");
+    const bool is_plain = kernel_.phases.size() == 1 && kernel_.phases[0].lanes && kernel_.phases[0].sequence == 1 &&
+                          !kernel_.phases[0].sequence_limit && kernel_.phases[0].reductions.empty();
+    return is_plain ? absl::OkStatus() : broken("an epilogue is one loop over the lanes");
   }
 
   absl::Status verify_shape() const {

@@ -68,6 +68,8 @@ class Task {
     lane_count_ = std::min(kernel.lane_chunk, kernel.lanes - lane_begin_);
   }
 
+  void set_local(std::size_t id, Bytes elements) { locals_[id] = std::move(elements); }
+
   absl::Status run() {
     for (phase_number_ = 0; phase_number_ < kernel_.phases.size() && status_.ok(); ++phase_number_) run_phase();
     return status_;
@@ -355,6 +357,25 @@ class Matrix {
   std::int64_t start_, rows_, columns_;
 };
 
+/// Runs the epilogue on one matrix of the product, row by row.
+absl::Status run_epilogue(Machine* machine, const Kernel& kernel, std::int64_t batch, const Bytes& product) {
+  const MatmulNest& nest = *kernel.matmul;
+  const DType dtype = kernel.locals[0].dtype;
+  const std::size_t row_bytes = static_cast<std::size_t>(nest.n) * size_of(nest.dtype);
+  std::vector<std::int64_t> outer(kernel.outer.size());
+  for (std::size_t axis = nest.batch.size(); axis-- > 0; batch /= nest.batch[axis])
+    outer[axis] = batch % nest.batch[axis];
+  for (outer.back() = 0; outer.back() < nest.m; ++outer.back()) {
+    Bytes row(static_cast<std::size_t>(nest.n) * size_of(dtype));
+    const void* rounded = product.data() + static_cast<std::size_t>(outer.back()) * row_bytes;
+    eval_elements(Op::k_cast, dtype, nest.dtype, {rounded}, row.data(), nest.n);
+    Task task(machine, kernel, 0, outer);
+    task.set_local(0, std::move(row));
+    if (auto status = task.run(); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status run_matmul(Machine* machine, const Kernel& kernel) {
   const MatmulNest& nest = *kernel.matmul;
   for (std::int64_t i = 0; i < numel(nest.batch); ++i) {
@@ -368,7 +389,9 @@ absl::Status run_matmul(Machine* machine, const Kernel& kernel) {
     const auto a = matrix(nest.a, nest.m, nest.k).read(), b = matrix(nest.b, nest.k, nest.n).read();
     Bytes c(static_cast<std::size_t>(nest.m * nest.n) * size_of(nest.dtype));
     if (a && b) interpreter::multiply_matrices(nest.dtype, nest.m, nest.n, nest.k, a->data(), b->data(), c.data());
-    if (!a || !b || !matrix(nest.c, nest.m, nest.n).write(c)) {
+    if (a && b && !kernel.phases.empty()) {
+      if (auto status = run_epilogue(machine, kernel, i, c); !status.ok()) return status;
+    } else if (!a || !b || !matrix(nest.c, nest.m, nest.n).write(c)) {
       return absl::InternalError(cat("kernel ", kernel.name, ": an operand leaves its buffer or was never written"));
     }
   }

@@ -3,7 +3,8 @@
 //
 // Time of a member: loops over the full space run at even times, rows at odd ones. A reduction made at time t can be
 // used by rows from t+1 and by full loops from t+2; everything else can be used at once. Members of one time are one
-// phase, so they share loads and pass values in registers; what crosses phases goes through a local buffer.
+// phase, so they share loads and pass values in registers; what crosses phases goes through a local buffer. The readers
+// of a matmul's product are all of time 0, one phase: its epilogue.
 #include "compiler/schedule/build_kernel.h"
 
 #include <algorithm>
@@ -112,12 +113,23 @@ class KernelBuilder {
     const Member& member = group_.members[index];
     const LoopNode& node = node_of(member);
     OpenPhase& open = phase_at(times_[index]);
+    if (node.kind == LoopNode::kMatmul) return finish_value(member, open, place_product(node, open));
     const auto image = open.body.splice(
         node.body, member.vars, [&](const Instr& i) { return i.kind == Instr::kLoad ? redirect(open, i) : -1; });
     InstrId value = image[static_cast<std::size_t>(node.value)];
     if (node.kind == LoopNode::kReduce) return place_reduction(index, open, value);
     if (node.kind == LoopNode::kScan) value = place_scan(node, member, open, value);
     finish_value(member, open, value);
+  }
+
+  /// The template leaves its accumulators in a local; the product is what they round to.
+  InstrId place_product(const LoopNode& node, OpenPhase& open) {
+    kernel_.matmul = std::make_unique<MatmulNest>(node.matmul);
+    kernel_.matmul->c.buffer = -1;
+    const DType dtype = accumulator_dtype(node.matmul.dtype);
+    const InstrId accumulators = open.body.load_local(static_cast<std::int32_t>(kernel_.locals.size()), dtype);
+    kernel_.locals.push_back({dtype, true, -1});
+    return open.body.cast(accumulators, node.matmul.dtype);
   }
 
   InstrId redirect(OpenPhase& open, const Instr& load) {
@@ -353,7 +365,8 @@ std::vector<Kernel> build_kernels(const LoweredGraph& lowered, const Group& grou
   std::vector<Kernel> kernels;
   const LoopNode& first = lowered.nodes[static_cast<std::size_t>(group.members[0].node)];
   if (group.kernel_class == KernelClass::kMatmul) {
-    kernels.push_back(matmul_kernel(first));
+    const bool is_alone = group.members.size() == 1;
+    kernels.push_back(is_alone ? matmul_kernel(first) : KernelBuilder(lowered, group, is_stored).run());
     return kernels;
   }
   Kernel whole = KernelBuilder(lowered, group, is_stored).run();

@@ -23,9 +23,26 @@ void bind_accesses(const LoweredGraph& lowered, Member& member) {
   member.write = {node.buffer, lowered.pool->substitute(node.element, member.vars)};
 }
 
-void bind_matmul(const LoopNode& node, Member& member, IndexPool& pool) {
-  member.reads = {{node.matmul.a.buffer, pool.constant(0)}, {node.matmul.b.buffer, pool.constant(0)}};
-  member.write = {node.buffer, pool.constant(0)};
+/// The product's space is (batch..., i) and the lanes j; the operands are read as wholes.
+Group matmul_group(const LoweredGraph& lowered, int index) {
+  const LoopNode& node = lowered.nodes[static_cast<std::size_t>(index)];
+  IndexPool& pool = *lowered.pool;
+  Group group;
+  group.kernel_class = KernelClass::kMatmul;
+  group.outer = node.matmul.batch;
+  group.outer.push_back(node.matmul.m);
+  group.lanes = node.matmul.n;
+  Member member;
+  member.node = index;
+  for (std::size_t v = 0; v < group.outer.size(); ++v) {
+    group.axes.push_back({static_cast<std::int32_t>(v), group.outer[v], false});
+  }
+  group.axes.push_back({group.lane_var(), group.lanes, false});
+  for (const SpaceAxis& axis : group.axes) member.vars.push_back(pool.var(axis.var, axis.extent));
+  member.reads = {{node.matmul.a.buffer, nullptr}, {node.matmul.b.buffer, nullptr}};
+  member.write = {node.buffer, pool.substitute(node.element, member.vars)};
+  group.members.push_back(std::move(member));
+  return group;
 }
 
 KernelClass class_of(const LoopNode& node) {
@@ -69,15 +86,11 @@ std::int64_t Group::row_count() const {
 Group group_of(const LoweredGraph& lowered, int index) {
   const LoopNode& node = lowered.nodes[static_cast<std::size_t>(index)];
   IndexPool& pool = *lowered.pool;
+  if (node.kind == LoopNode::kMatmul) return matmul_group(lowered, index);
   Group group;
   group.kernel_class = class_of(node);
   Member member;
   member.node = index;
-  if (node.kind == LoopNode::kMatmul) {
-    bind_matmul(node, member, pool);
-    group.members.push_back(std::move(member));
-    return group;
-  }
   int lane = -1, sequence = -1;
   choose_axes(node, group.kernel_class, &lane, &sequence);
   const int rank = static_cast<int>(node.space.size());
@@ -151,7 +164,7 @@ std::optional<Group> reindex(const LoweredGraph& lowered, const Group& other, co
 int divisions_of(const Group& group) {
   int n = 0;
   for (const Member& member : group.members) {
-    for (const Access& read : member.reads) n += division_count(read.index);
+    for (const Access& read : member.reads) n += read.index ? division_count(read.index) : 0;
     n += division_count(member.write.index);
   }
   return n;

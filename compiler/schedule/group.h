@@ -4,7 +4,8 @@
 // A space has the variables of a Kernel: outer 0, 1, ..., then sequence, then lanes. A member is a loop node with its
 // variables replaced by expressions of the group's. It is *full* when it runs once a point of the whole space, *row*
 // when it runs once a result of the group's reductions (inner class: an outer tuple; outer class: an outer tuple and a
-// lane).
+// lane). The space of a matmul is that of the product: outer (batch..., row), lanes the columns; the members beside it
+// are its epilogue.
 #pragma once
 
 #include <optional>
@@ -16,7 +17,7 @@ namespace tenon {
 
 struct Access {
   BufferId buffer = -1;
-  IndexExpr index = nullptr;
+  IndexExpr index = nullptr;  ///< null: all of it, in the template's own order
 };
 
 struct Member {

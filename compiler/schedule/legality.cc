@@ -23,9 +23,27 @@ Verdict same_node(const Pair& p) {
   return Refusal{"SAME_NODE", ""};
 }
 
+/// The buffer of the product in a group of class matmul.
+BufferId product_of(const LoweredGraph& lowered, const Group& group) {
+  const auto it = std::find_if(group.members.begin(), group.members.end(), [&](const Member& m) {
+    return lowered.nodes[static_cast<std::size_t>(m.node)].kind == LoopNode::kMatmul;
+  });
+  return it->write.buffer;
+}
+
+bool reads(const Group& group, BufferId buffer) {
+  return std::any_of(group.members.begin(), group.members.end(), [&](const Member& m) {
+    return std::any_of(m.reads.begin(), m.reads.end(), [&](const Access& r) { return r.buffer == buffer; });
+  });
+}
+
 Verdict template_role(const Pair& p) {
   if (p.a.kernel_class != KernelClass::kMatmul && p.b.kernel_class != KernelClass::kMatmul) return std::nullopt;
-  return Refusal{"TEMPLATE_ROLE", "a matmul template takes no neighbours"};
+  if (p.b.kernel_class == KernelClass::kMatmul) return Refusal{"TEMPLATE_ROLE", "a matmul takes no prologue"};
+  if (p.b.kernel_class != KernelClass::kPointwise)
+    return Refusal{"TEMPLATE_ROLE", "a matmul's epilogue is elementwise"};
+  if (reads(p.b, product_of(p.lowered, p.a))) return std::nullopt;
+  return Refusal{"TEMPLATE_ROLE", "a matmul takes readers of its product only"};
 }
 
 Verdict split_reduction(const Pair& p) {
@@ -92,6 +110,7 @@ Verdict matching_accesses(const LoweredGraph& lowered, const Group& producer, co
     for (const Access& read : reader.reads) {
       const Member* writer = writer_of(producer, read.buffer);
       if (!writer) continue;
+      if (!read.index) return Refusal{"STAR_DEP", "all of it is read"};
       if (is_indirect(read.index)) return Refusal{"INDIRECT", absl::StrCat("reads at ", to_string(read.index))};
       if (read.index != writer->write.index) {
         return Refusal{"INDEX_MISMATCH", absl::StrCat("written at ", to_string(writer->write.index), ", read at ",
@@ -154,7 +173,9 @@ FusionResult can_fuse(const FusionPair& pair) {
     if (auto refusal = row(pair)) return {std::nullopt, *refusal};
   }
   std::vector<Attempt> ways;
-  if (a.has_reduction() == b.has_reduction()) {
+  if (a.kernel_class == KernelClass::kMatmul) {
+    ways = {{true, false}};
+  } else if (a.has_reduction() == b.has_reduction()) {
     const bool a_finer = a.axes.size() >= b.axes.size();
     ways = {{a_finer, false}, {!a_finer, false}};
   } else {

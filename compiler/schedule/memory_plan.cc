@@ -12,7 +12,8 @@ namespace {
 template <class AnyKernel, class Visit>
 void for_each_buffer_id(AnyKernel& kernel, const Visit& visit) {
   if (kernel.matmul) {
-    for (auto* operand : {&kernel.matmul->a, &kernel.matmul->b, &kernel.matmul->c}) visit(operand->buffer);
+    for (auto* operand : {&kernel.matmul->a, &kernel.matmul->b}) visit(operand->buffer);
+    if (kernel.phases.empty()) visit(kernel.matmul->c.buffer);
   }
   for (auto& phase : kernel.phases) {
     for (auto& i : phase.body) {

@@ -155,6 +155,68 @@ TEST(Fusion, AdamStepIsOneKernel) {
   EXPECT_EQ(c.bytes(), 7 * 4096 * 4);
 }
 
+TEST(Fusion, AnMlpIsTwoKernelsThatStoreNoProduct) {
+  const Compiled c = compiled(R"(
+    input x: bfloat16[64, 512]
+    input w: bfloat16[512, 256]
+    input b: bfloat16[256]
+    input v: bfloat16[256, 128]
+    %4: bfloat16[64, 256] = matmul(x, w)
+    %5: float32[64, 256] = cast(%4, dtype=float32)
+    %6: float32[256] = cast(b, dtype=float32)
+    %7: float32[64, 256] = add(%5, %6)
+    %8: float32[64, 256] = gelu(%7, approximate=0)
+    %9: bfloat16[64, 256] = cast(%8, dtype=bfloat16)
+    %10: bfloat16[64, 128] = matmul(%9, v)
+    output %10)");
+  EXPECT_EQ(c.kernels(), 2u);
+  EXPECT_EQ(c.bytes(), 2 * (64 * 512 + 512 * 256 + 256 + 2 * 64 * 256 + 256 * 128 + 64 * 128));
+}
+
+TEST(Fusion, AResidualAndAScaleJoinTheMatmulThatMayBeAnOutputToo) {
+  const Compiled c = compiled(R"(
+    input x: float32[3, 40, 50]
+    input y: float32[3, 50, 60]
+    input r: float32[3, 40, 60]
+    scalar s: float32
+    %4: float32[3, 40, 60] = matmul(x, y)
+    %5: float32[3, 40, 60] = multiply(%4, s)
+    %6: float32[3, 40, 60] = add(%5, r)
+    output %6, %4)");
+  EXPECT_EQ(c.kernels(), 1u);
+  EXPECT_EQ(c.bytes(), 4 * 3 * (40 * 50 + 50 * 60 + 3 * 40 * 60));
+}
+
+TEST(Fusion, ReductionsOfAProductAndOtherMatmulsStayOutsideTheTemplate) {
+  const Compiled c = compiled(R"(
+    input x: float32[40, 50]
+    input y: float32[50, 60]
+    %2: float32[40, 60] = matmul(x, y)
+    %3: float32[40] = max(%2, axis=[1], keepdims=false)
+    %4: float32[60, 40] = permute_dims(%2, axes=[1, 0])
+    %5: float32[40, 40] = matmul(%2, %4)
+    output %3, %5)");
+  EXPECT_EQ(c.kernels(), 3u);
+  for (const CandidateRecord& r : c.log.candidates) {
+    EXPECT_TRUE(r.verdict != "fused" && r.reason.starts_with("TEMPLATE_ROLE")) << r.a << " " << r.b << r.reason;
+  }
+}
+
+TEST(Fusion, AttentionWrittenOutIsThreeKernels) {
+  const Compiled c = compiled(R"(
+    input q: float32[8, 64, 32]
+    input k: float32[8, 64, 32]
+    input v: float32[8, 64, 32]
+    scalar s: float32
+    %4: float32[8, 32, 64] = permute_dims(k, axes=[0, 2, 1])
+    %5: float32[8, 64, 64] = matmul(q, %4)
+    %6: float32[8, 64, 64] = multiply(%5, s)
+    %7: float32[8, 64, 64] = softmax(%6, axis=2)
+    %8: float32[8, 64, 32] = matmul(%7, v)
+    output %8)");
+  EXPECT_EQ(c.kernels(), 3u);
+}
+
 TEST(Fusion, BytesOfAResidualStackAreLinearInItsDepth) {
   const auto stack = [](int depth) {
     std::string text = "input x: float32[64, 256]\ninput w: float32[256]\nscalar e: float32\n", last = "x";

@@ -5,6 +5,7 @@
 
 #include "compiler/codegen/cpu/kernel_ir.h"
 #include "compiler/codegen/cpu/matmul.h"
+#include "compiler/codegen/cpu/matmul_epilogue.h"
 #include "compiler/codegen/cpu/phase.h"
 #include "llvm/IR/Module.h"
 
@@ -41,26 +42,9 @@ class KernelEmitter {
   }
 
  private:
-  bool uses(std::size_t buffer) const {
-    for (const Phase& phase : kernel_.phases) {
-      for (const Instr& instr : phase.body) {
-        const bool is_access = instr.kind == Instr::kLoad || instr.kind == Instr::kStore;
-        if (is_access && static_cast<std::size_t>(instr.buffer) == buffer) return true;
-      }
-      for (const Reduction& reduction : phase.reductions) {
-        if (reduction.result == Reduction::kPartials && static_cast<std::size_t>(reduction.partials) == buffer)
-          return true;
-      }
-    }
-    return false;
-  }
-
   void load_buffers() {
     context().scalars = function_.getArg(1);
-    for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
-      Value* slot = uses(i) ? ir_.b.CreateConstGEP1_64(ir_.b.getPtrTy(), function_.getArg(0), i) : nullptr;
-      context().buffers.push_back(slot == nullptr ? nullptr : ir_.b.CreateLoad(ir_.b.getPtrTy(), slot));
-    }
+    context().buffers = codegen::load_buffers(ir_, kernel_, program_.buffers.size(), function_.getArg(0));
   }
 
   void place_locals() {
@@ -136,23 +120,49 @@ MatmulOperand operand_of(const MatmulNest::Operand& operand) {
   return {operand.buffer, operand.offset, operand.row_stride, operand.column_stride, operand.batch_strides};
 }
 
-KernelLaunch emit_matmul_kernel(llvm::Module& module, const Kernel& kernel, int vector_bytes) {
+absl::StatusOr<KernelLaunch> emit_matmul_kernel(llvm::Module& module, const LoopProgram& program, const Kernel& kernel,
+                                                int vector_bytes) {
   // A thread is worth about as much work as this many floating-point operations.
   constexpr std::int64_t kFlopsPerThread = 200'000;
   const MatmulNest& nest = *kernel.matmul;
-  MatmulSpec spec{nest.dtype,         nest.dtype,        nest.m, nest.n, nest.k, nest.batch, operand_of(nest.a),
-                  operand_of(nest.b), operand_of(nest.c)};
-  const MatmulInfo info = emit_matmul(module, spec, vector_bytes, kernel.name);
-  const std::int64_t grain =
-      std::max<std::int64_t>(1, kFlopsPerThread / std::max<std::int64_t>(1, info.flops_per_task));
-  return {info.function, info.tasks, grain, info.scratch_bytes_per_worker};
+  const bool has_epilogue = !kernel.phases.empty();
+  MatmulSpec spec{nest.dtype,         nest.dtype,         nest.m,      nest.n, nest.k, nest.batch, operand_of(nest.a),
+                  operand_of(nest.b), operand_of(nest.c), has_epilogue};
+  absl::Status status;
+  const MatmulInfo info = emit_matmul(module, spec, vector_bytes, kernel.name, [&](const MatmulPlan& plan) {
+    return emit_epilogue(module, program, kernel, plan, vector_bytes, &status);
+  });
+  if (!status.ok()) return status;
+  const std::int64_t work =
+      info.flops_per_task + (has_epilogue ? info.elements_per_task * std::ssize(kernel.phases[0].body) : 0);
+  const std::int64_t grain = std::max<std::int64_t>(1, kFlopsPerThread / std::max<std::int64_t>(1, work));
+  return KernelLaunch{info.function, info.tasks, grain, info.scratch_bytes_per_worker};
 }
 
 }  // namespace
 
+std::vector<Value*> load_buffers(KernelIr& ir, const Kernel& kernel, std::size_t count, Value* addresses) {
+  std::vector<Value*> buffers(count, nullptr);
+  const auto load = [&](BufferId id) {
+    Value*& buffer = buffers[static_cast<std::size_t>(id)];
+    if (buffer != nullptr) return;
+    Value* slot = ir.b.CreateConstGEP1_64(ir.b.getPtrTy(), addresses, static_cast<std::uint64_t>(id));
+    buffer = ir.b.CreateLoad(ir.b.getPtrTy(), slot);
+  };
+  for (const Phase& phase : kernel.phases) {
+    for (const Instr& instr : phase.body) {
+      if (instr.kind == Instr::kLoad || instr.kind == Instr::kStore) load(instr.buffer);
+    }
+    for (const Reduction& reduction : phase.reductions) {
+      if (reduction.result == Reduction::kPartials) load(reduction.partials);
+    }
+  }
+  return buffers;
+}
+
 absl::StatusOr<KernelLaunch> emit_kernel(llvm::Module& module, const LoopProgram& program, const Kernel& kernel,
                                          int vector_bytes) {
-  if (kernel.matmul != nullptr) return emit_matmul_kernel(module, kernel, vector_bytes);
+  if (kernel.matmul != nullptr) return emit_matmul_kernel(module, program, kernel, vector_bytes);
   llvm::Function* function = declare_kernel(module, kernel.name);
   KernelEmitter emitter(*function, program, kernel, vector_bytes);
   if (absl::Status status = emitter.emit(); !status.ok()) return status;

@@ -4,15 +4,19 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "compiler/ir/loop_ir.h"
 
 namespace llvm {
 class Module;
-}
+class Value;
+}  // namespace llvm
 
 namespace tenon::codegen {
+
+class KernelIr;
 
 /// How the host stub launches a kernel.
 struct KernelLaunch {
@@ -28,5 +32,8 @@ struct KernelLaunch {
 /// (AVX2, FMA, F16C). Unimplemented, naming the kernel, for what there is no code for.
 absl::StatusOr<KernelLaunch> emit_kernel(llvm::Module& module, const LoopProgram& program, const Kernel& kernel,
                                          int vector_bytes);
+
+/// The addresses of the buffers that the kernel's phases use, by BufferId out of `count`; null for the others.
+std::vector<llvm::Value*> load_buffers(KernelIr& ir, const Kernel& kernel, std::size_t count, llvm::Value* addresses);
 
 }  // namespace tenon::codegen

@@ -22,11 +22,13 @@ class MatmulEmitter {
   MatmulEmitter(llvm::Module& module, const MatmulPlan& plan, const std::string& name)
       : plan_(plan), spec_(plan.problem), ir_(module, plan, name), b_(ir_.b) {}
 
-  void emit() {
+  void emit(const EpilogueMaker& make_epilogue) {
+    if (spec_.has_epilogue && plan_.tasks() > 0) epilogue_ = make_epilogue(plan_);
     emit_parts();
     llvm::Type *pointer = ir_.pointer, *i64 = b_.getInt64Ty();
     llvm::Function* f = ir_.begin_function("", {pointer, pointer, i64, i64, pointer});
     buffers_ = f->getArg(0);
+    scalars_ = f->getArg(1);
     scratch_ = f->getArg(4);
     if (plan_.tasks() > 0) {
       Value* end = f->getArg(3);
@@ -66,6 +68,7 @@ class MatmulEmitter {
     Value* group_begin = times(group, plan_.row_blocks);
     Value* next = ir_.min(end, plus(group_begin, plan_.row_blocks));
     Value* batch = b_.CreateUDiv(group, i64(plan_.col_blocks));
+    batch_ = batch;
     find_operands(batch);
     j_begin_ = times(b_.CreateURem(group, i64(plan_.col_blocks)), plan_.col_block);
     j_end_ = ir_.min(plus(j_begin_, plan_.col_block), i64(spec_.n));
@@ -79,7 +82,7 @@ class MatmulEmitter {
   void find_operands(Value* batch) {
     a_matrix_ = operand(spec_.dtype, spec_.a, batch);
     b_matrix_ = operand(spec_.dtype, spec_.b, batch);
-    c_matrix_ = operand(spec_.out, spec_.c, batch);
+    if (!spec_.has_epilogue) c_matrix_ = operand(spec_.out, spec_.c, batch);
   }
 
   Value* operand(DType dtype, const MatmulOperand& x, Value* batch) {
@@ -95,7 +98,6 @@ class MatmulEmitter {
 
   void emit_rows(Value* i_begin, Value* i_end) {
     ir_.for_each(i64(0), i64(plan_.k_blocks), 1, [&](Value* block) { emit_k_block(block, i_begin, i_end); });
-    if (plan_.through_scratch) write_out(i_begin, i_end);
   }
 
   void emit_k_block(Value* block, Value* i_begin, Value* i_end) {
@@ -103,6 +105,7 @@ class MatmulEmitter {
     Value* k_begin = b_.CreateNSWAdd(times(block, plan_.k_part), ir_.min(block, i64(plan_.k_longer)));
     Value* k_count = plus(b_.CreateZExt(is_longer, b_.getInt64Ty()), plan_.k_part);
     Value* is_first = b_.CreateICmpEQ(block, i64(0));
+    Value* is_last = b_.CreateICmpEQ(block, i64(plan_.k_blocks - 1));
     if (plan_.pack_b) {
       Value* panels =
           b_.CreateUDiv(plus(b_.CreateSub(j_end_, j_begin_), plan_.tile_cols() - 1), i64(plan_.tile_cols()));
@@ -118,7 +121,16 @@ class MatmulEmitter {
         Value* b = plan_.pack_b ? b_panel(j) : b_source(k_begin, j);
         call_tile(i, j, {a, b, accumulators(i, i_begin, j), k_count, is_first});
       });
+      if (plan_.through_scratch) {
+        ir_.branch(is_last, [&] { finish_rows(i, ir_.min(plus(i, plan_.tile_rows), i_end), i_begin); }, nullptr);
+      }
     });
+  }
+
+  void finish_rows(Value* first, Value* end, Value* i_begin) {
+    if (epilogue_ == nullptr) return write_out(first, end, i_begin);
+    b_.CreateCall(epilogue_,
+                  {buffers_, scalars_, accumulators(first, i_begin, j_begin_), batch_, first, end, j_begin_, j_end_});
   }
 
   void pack(llvm::Function* function, Value* source, Value* panels, Value* k_count, Value* available, Value* count) {
@@ -160,11 +172,11 @@ class MatmulEmitter {
     ir_.branch(b_.CreateICmpSGT(end, i64(extent)), [&] { fn(true); }, [&] { fn(false); });
   }
 
-  /// Rounds the accumulators of rows [i_begin, i_end) from scratch into c.
-  void write_out(Value* i_begin, Value* i_end) {
+  /// Rounds the accumulators of rows [first, end) from scratch into c.
+  void write_out(Value* first, Value* end, Value* i_begin) {
     Value* whole = b_.CreateAnd(b_.CreateSub(j_end_, j_begin_), i64(-plan_.lanes));
     Value* vectors_end = spec_.c.col_stride == 1 ? b_.CreateAdd(j_begin_, whole) : j_begin_;
-    ir_.for_each(i_begin, i_end, 1, [&](Value* i) {
+    ir_.for_each(first, end, 1, [&](Value* i) {
       const auto target = [&](Value* j) {
         return element(spec_.out, c_matrix_, i, spec_.c.row_stride, j, spec_.c.col_stride);
       };
@@ -184,19 +196,22 @@ class MatmulEmitter {
   llvm::IRBuilder<>& b_;
   llvm::Function* tiles_[2][2] = {};  // [row edge][column edge]; null where no such tile occurs
   llvm::Function *pack_a_ = nullptr, *pack_b_ = nullptr;
-  Value *buffers_ = nullptr, *scratch_ = nullptr;
+  llvm::Function* epilogue_ = nullptr;
+  Value *buffers_ = nullptr, *scalars_ = nullptr, *scratch_ = nullptr;
+  Value* batch_ = nullptr;                                                 // the number of the batch at hand
   Value *a_matrix_ = nullptr, *b_matrix_ = nullptr, *c_matrix_ = nullptr;  // the matrices of the batch at hand
   Value *j_begin_ = nullptr, *j_end_ = nullptr;                            // the columns of the task at hand
 };
 
 }  // namespace
 
-MatmulInfo emit_matmul(llvm::Module& module, const MatmulSpec& spec, int vector_bytes, const std::string& name) {
+MatmulInfo emit_matmul(llvm::Module& module, const MatmulSpec& spec, int vector_bytes, const std::string& name,
+                       const EpilogueMaker& make_epilogue) {
   const MatmulPlan plan = plan_matmul(spec, vector_bytes);
-  MatmulEmitter(module, plan, name).emit();
-  MatmulInfo info{name, plan.tasks(), plan.scratch_bytes, 0};
-  info.flops_per_task =
-      2 * std::min(plan.row_block, plan.problem.m) * std::min(plan.col_block, plan.problem.n) * spec.k;
+  MatmulEmitter(module, plan, name).emit(make_epilogue);
+  MatmulInfo info{name, plan.tasks(), plan.scratch_bytes, 0, 0};
+  info.elements_per_task = std::min(plan.row_block, plan.problem.m) * std::min(plan.col_block, plan.problem.n);
+  info.flops_per_task = 2 * info.elements_per_task * spec.k;
   return info;
 }
 

@@ -8,14 +8,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "tenon/dtype.h"
 
 namespace llvm {
+class Function;
 class Module;
-}
+}  // namespace llvm
 
 namespace tenon::codegen {
 
@@ -40,7 +42,15 @@ struct MatmulSpec {
   std::int64_t k = 0;
   std::vector<std::int64_t> batch;
   MatmulOperand a, b, c;
+  bool has_epilogue =
+      false;  ///< c is not stored but handed to an epilogue; its strides say how that is likely to store
 };
+
+struct MatmulPlan;
+/// Makes, for a plan, the function that takes finished accumulators: `void(void* const* buffers, const void* scalars,
+/// accumulators, int64_t batch, row_begin, row_end, col_begin, col_end)`, all in the axes of the plan's problem. The
+/// accumulators are plan.compute, lie plan.col_block apart from row to row, and begin at (row_begin, col_begin).
+using EpilogueMaker = std::function<llvm::Function*(const MatmulPlan&)>;
 
 /// How to launch the kernel. Tasks are disjoint parts of c that may run in any order on any thread; adjacent tasks
 /// share packed operands when one call does them, so longer ranges are cheaper. The last task of a row of blocks may be
@@ -50,12 +60,15 @@ struct MatmulInfo {
   std::int64_t tasks = 0;
   std::int64_t scratch_bytes_per_worker = 0;
   std::int64_t flops_per_task = 0;
+  std::int64_t elements_per_task = 0;  ///< of c
 };
 
 /// Adds `void name(void* const* buffers, const void* scalars, int64_t begin, int64_t end, void* scratch)` to the
 /// module: does tasks [begin, end), 0 <= begin <= end <= tasks. `scratch` is 64-byte aligned, belongs to the call, and
 /// carries nothing from call to call. The function neither throws nor calls anything outside the module. vector_bytes
-/// is 64 (needs AVX-512 F, BW, DQ and VL) or 32 (needs AVX2, FMA and F16C).
-MatmulInfo emit_matmul(llvm::Module& module, const MatmulSpec& spec, int vector_bytes, const std::string& name);
+/// is 64 (needs AVX-512 F, BW, DQ and VL) or 32 (needs AVX2, FMA and F16C). make_epilogue is called where the spec has
+/// an epilogue and some task exists.
+MatmulInfo emit_matmul(llvm::Module& module, const MatmulSpec& spec, int vector_bytes, const std::string& name,
+                       const EpilogueMaker& make_epilogue = nullptr);
 
 }  // namespace tenon::codegen

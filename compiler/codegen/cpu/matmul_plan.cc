@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/ir/loop_ir.h"
+
 namespace tenon::codegen {
 namespace {
 
@@ -16,27 +18,25 @@ constexpr std::int64_t kFewTasks = 16;                 // below that, smaller ta
 std::int64_t ceil_div(std::int64_t x, std::int64_t y) { return (x + y - 1) / y; }
 std::int64_t round_up(std::int64_t x, std::int64_t y) { return ceil_div(x, y) * y; }
 
-DType compute_dtype(DType dtype) {
-  if (is_half(dtype)) return DType::kFloat32;
-  if (is_float(dtype)) return dtype;
-  return size_of(dtype) <= 4 ? DType::kInt32 : DType::kInt64;
-}
-
-void drop_unit_batches(MatmulSpec& s) {
+void drop_unit_batches(MatmulPlan& p) {
+  MatmulSpec& s = p.problem;
   for (std::size_t d = s.batch.size(); d-- > 0;) {
     if (s.batch[d] != 1) continue;
+    p.steps.push_back({MatmulPlan::Step::kDropBatch, d, 0});
     s.batch.erase(s.batch.begin() + d);
     for (MatmulOperand* x : {&s.a, &s.b, &s.c}) x->batch_strides.erase(x->batch_strides.begin() + d);
   }
 }
 
 /// One product of a tall matrix instead of a batch of products with the same b.
-void fold_batches_into_rows(MatmulSpec& s) {
+void fold_batches_into_rows(MatmulPlan& p) {
+  MatmulSpec& s = p.problem;
   while (!s.batch.empty() && s.b.batch_strides.back() == 0) {
     const std::int64_t step_a = s.a.batch_strides.back(), step_c = s.c.batch_strides.back();
     const bool adjacent = s.m * s.a.row_stride == step_a && s.m * s.c.row_stride == step_c;
     if (s.m != 1 && !adjacent) return;
     if (s.m == 1) s.a.row_stride = step_a, s.c.row_stride = step_c;
+    p.steps.push_back({MatmulPlan::Step::kFoldBatch, 0, s.m});
     s.m *= s.batch.back();
     s.batch.pop_back();
     for (MatmulOperand* x : {&s.a, &s.b, &s.c}) x->batch_strides.pop_back();
@@ -44,7 +44,9 @@ void fold_batches_into_rows(MatmulSpec& s) {
 }
 
 /// c = a . b read as transposed(c) = transposed(b) . transposed(a); products commute, so no bit changes.
-void exchange_rows_and_columns(MatmulSpec& s) {
+void exchange_rows_and_columns(MatmulPlan& p) {
+  MatmulSpec& s = p.problem;
+  p.steps.push_back({MatmulPlan::Step::kExchange, 0, 0});
   std::swap(s.m, s.n);
   std::swap(s.a, s.b);
   for (MatmulOperand* x : {&s.a, &s.b, &s.c}) std::swap(x->row_stride, x->col_stride);
@@ -57,12 +59,13 @@ double lane_use(std::int64_t extent, std::int64_t stride, int lanes) {
   return extent == 1 || stride == 1 ? used : used / 2;
 }
 
-void normalize(MatmulSpec& s, int lanes) {
-  drop_unit_batches(s);
-  fold_batches_into_rows(s);
-  if (lane_use(s.m, s.c.row_stride, lanes) > lane_use(s.n, s.c.col_stride, lanes)) {
-    exchange_rows_and_columns(s);
-    fold_batches_into_rows(s);
+void normalize(MatmulPlan& p) {
+  MatmulSpec& s = p.problem;
+  drop_unit_batches(p);
+  fold_batches_into_rows(p);
+  if (lane_use(s.m, s.c.row_stride, p.lanes) > lane_use(s.n, s.c.col_stride, p.lanes)) {
+    exchange_rows_and_columns(p);
+    fold_batches_into_rows(p);
   }
   if (s.n == 1) s.b.col_stride = s.c.col_stride = 1;
 }
@@ -167,7 +170,7 @@ void choose_blocks(MatmulPlan& p) {
 
 void lay_out_scratch(MatmulPlan& p) {
   const MatmulSpec& s = p.problem;
-  p.through_scratch = s.c.col_stride != 1 || size_of(s.out) != size_of(p.compute);
+  p.through_scratch = s.has_epilogue || s.c.col_stride != 1 || size_of(s.out) != size_of(p.compute);
   p.max_rows =
       round_up(std::min<std::int64_t>(p.through_scratch ? 256 : 512, std::max<std::int64_t>(s.m, 1)), p.tile_rows);
   const std::int64_t b_bytes = p.pack_b ? bytes(p, p.k_most() * p.col_block) : 0;
@@ -183,9 +186,9 @@ void lay_out_scratch(MatmulPlan& p) {
 MatmulPlan plan_matmul(const MatmulSpec& spec, int vector_bytes) {
   MatmulPlan p;
   p.problem = spec;
-  p.compute = compute_dtype(spec.dtype);
+  p.compute = accumulator_dtype(spec.dtype);
   p.lanes = vector_bytes / static_cast<int>(size_of(p.compute));
-  normalize(p.problem, p.lanes);
+  normalize(p);
   const bool wide = vector_bytes == 64;
   choose_tile(p, wide);
   choose_blocks(p);

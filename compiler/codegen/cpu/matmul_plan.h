@@ -18,6 +18,15 @@ struct MatmulPlan {
   /// columns exchanged where that fills vectors better. The lanes of a vector are columns.
   MatmulSpec problem;
 
+  /// How the axes (batch..., rows, columns) of the spec became those of the problem, in order.
+  struct Step {
+    enum Kind : std::uint8_t { kDropBatch, kFoldBatch, kExchange };
+    Kind kind;
+    std::size_t axis = 0;   ///< kDropBatch: which
+    std::int64_t rows = 0;  ///< kFoldBatch: m until then; row r is now row r % rows of the last batch axis' r / rows
+  };
+  std::vector<Step> steps;
+
   DType compute = DType::kFloat32;  ///< float32, float64, int32 or int64: dtype of the accumulators
   int lanes = 0;                    ///< of one vector of `compute`
 
@@ -47,7 +56,7 @@ struct MatmulPlan {
   bool transpose_b = false;
   std::int64_t packed_rows = 0;
 
-  /// Accumulators pass between blocks of k through scratch, not through c; c is written at the end.
+  /// Accumulators pass between blocks of k through scratch, not through c; a row of tiles is written when it is done.
   bool through_scratch = false;
 
   /// Byte offsets into the scratch block of a worker; b's panels begin at 0.
