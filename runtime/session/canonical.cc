@@ -23,6 +23,7 @@ TracedProgram Canonicaliser::run(std::span<TraceNode* const> wanted) {
   encoder_.clear();
   program_ = {};
   lazy_.clear();
+  passed_.clear();
   next_ = 0;
   ++epoch_;
   for (TraceNode* node : wanted) visit(node);
@@ -82,8 +83,12 @@ void Canonicaliser::add_recomputed_outputs() {
     if (is_wanted) continue;
     const bool is_held = node->references.load(std::memory_order_relaxed) > node->walk_uses;
     if (is_held && node->computed_in_passing) program_.outputs.push_back(node);
-    node->computed_in_passing = true;
+    passed_.push_back(node);
   }
+}
+
+void Canonicaliser::mark_computed() {
+  for (TraceNode* node : passed_) node->computed_in_passing = true;
 }
 
 }  // namespace tenon::session

@@ -33,6 +33,9 @@ class Canonicaliser {
   /// computed in passing, and that somebody still holds, becomes an output as well, so that it is not computed a third
   /// time.
   TracedProgram run(std::span<trace::TraceNode* const> wanted);
+  /// Says that the program of the last run is going to be computed: its inner values will have been, in passing. A
+  /// program that is only looked at leaves no trace.
+  void mark_computed();
 
  private:
   struct Frame {
@@ -46,7 +49,8 @@ class Canonicaliser {
   GraphEncoder encoder_;
   TracedProgram program_;
   std::vector<Frame> stack_;
-  std::vector<trace::TraceNode*> lazy_;  ///< in order of their numbers
+  std::vector<trace::TraceNode*> lazy_;    ///< in order of their numbers
+  std::vector<trace::TraceNode*> passed_;  ///< those of them that are not wanted
   std::vector<NodeId> operand_ids_;
   std::uint32_t epoch_ = 0;
   std::int32_t next_ = 0;

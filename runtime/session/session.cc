@@ -150,6 +150,7 @@ absl::Status evaluate(std::span<TraceNode* const> nodes) {
   // The walk over what is still lazy gives the program's name and its arguments; from here on nodes are not needed.
   TracedProgram traced = walk(s, lock, nodes);
   if (traced.outputs.empty()) return absl::OkStatus();
+  s.canonicaliser.mark_computed();
   Run run = start(std::move(traced));
   s.key_us += microseconds_since(key_start);
   lock.unlock();
