@@ -87,6 +87,17 @@ std::string error_text(const KernelRecord& k) {
                          100.0 * static_cast<double>(k.predicted - k.measured) / static_cast<double>(k.measured));
 }
 
+std::string total_text(const DecisionLog& log) {
+  std::int64_t predicted = 0, measured = 0, bytes = 0;
+  for (const KernelRecord& k : log.kernels) {
+    predicted += k.predicted;
+    measured += k.measured;
+    bytes += k.read_bytes + k.write_bytes;
+  }
+  const std::string times = measured > 0 ? absl::StrCat(", measured ", time_text(measured)) : "";
+  return absl::StrCat("  in all: ", size_text(bytes), " moved, predicted ", time_text(predicted), times, "\n");
+}
+
 std::string kernels_text(const DecisionLog& log) {
   const bool is_measured = std::ranges::any_of(log.kernels, [](const KernelRecord& k) { return k.measured >= 0; });
   std::vector<std::string> head = {"kernel", "class", "members", "read", "write", "phases", "tasks", "predicted"};
@@ -104,7 +115,7 @@ std::string kernels_text(const DecisionLog& log) {
     if (is_measured) row.insert(row.end(), {known_time(k.measured), error_text(k)});
     table.row(std::move(row));
   }
-  return table.text();
+  return absl::StrCat(table.text(), total_text(log));
 }
 
 std::string memory_text(const DecisionLog& log) {

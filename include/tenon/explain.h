@@ -2,6 +2,7 @@
 // Why a program is compiled as it is: every decision, as data, text, JSON, DOT or a page for a browser.
 #pragma once
 
+#include <cstdint>
 #include <iosfwd>
 #include <memory>
 #include <optional>
@@ -69,11 +70,16 @@ class TENON_API Explanation {
   std::shared_ptr<const Data> data_;
 };
 
+/// Whether an explanation has only predicted times of its kernels, or measured ones beside them.
+enum class Timing : std::uint8_t { kPredicted, kMeasured };
+
 /// Explains the program that would compute `tensors` together. They must not be evaluated yet (an evaluated tensor has
-/// no program left; throws Error, kInvalidArgument). Compiles no machine code and computes nothing.
-TENON_API Explanation explain(const std::vector<Tensor>& tensors,
+/// no program left; throws Error, kInvalidArgument). Compiles no machine code and computes nothing, unless it is to
+/// measure: then each kernel is compiled and run some times on the tensors' inputs, in order, and its record holds the
+/// median. The tensors stay unevaluated.
+TENON_API Explanation explain(const std::vector<Tensor>& tensors, Timing timing = Timing::kPredicted,
                               const std::source_location& call_site = std::source_location::current());
-TENON_API Explanation explain(const TensorArg& tensor);
+TENON_API Explanation explain(const TensorArg& tensor, Timing timing = Timing::kPredicted);
 
 TENON_API std::ostream& operator<<(std::ostream& out, const Explanation& explanation);
 

@@ -10,6 +10,7 @@
 #include "runtime/api/access.h"
 #include "runtime/session/compiler_library.h"
 #include "runtime/session/explanation.h"
+#include "runtime/session/measure.h"
 #include "runtime/session/session.h"
 #include "tenon/stats.h"
 
@@ -59,7 +60,25 @@ std::vector<std::string> Explanation::key_difference(const Explanation& other) c
   return session::key_difference(data_->program.identity, other.data_->program.identity);
 }
 
-Explanation explain(const std::vector<Tensor>& tensors, const std::source_location& call_site) {
+namespace {
+
+/// Inside errors as what they are for the caller of `explain`.
+[[noreturn]] void raise(const absl::Status& status, const std::source_location& call_site) {
+  const ErrorCode code = absl::IsResourceExhausted(status) ? ErrorCode::kOutOfMemory : ErrorCode::kInternal;
+  throw Error(code, "explain", std::string(status.message()), call_site);
+}
+
+absl::Status measure(const session::CapturedProgram& captured, std::vector<KernelRecord>& kernels) {
+  std::vector<const void*> inputs;
+  for (std::size_t i = 0; i < captured.inputs.size(); ++i) {
+    inputs.push_back(static_cast<const std::byte*>(captured.inputs[i]->data) + captured.input_offsets[i]);
+  }
+  return session::measure_kernels(captured.key_bytes, inputs, captured.scalars, kernels).status();
+}
+
+}  // namespace
+
+Explanation explain(const std::vector<Tensor>& tensors, Timing timing, const std::source_location& call_site) {
   std::vector<trace::TraceNode*> nodes;
   for (const Tensor& tensor : tensors) {
     if (tensor.is_empty_handle()) throw Error(ErrorCode::kInvalidArgument, "explain", "an empty handle", call_site);
@@ -71,13 +90,18 @@ Explanation explain(const std::vector<Tensor>& tensors, const std::source_locati
                 call_site);
   }
   absl::StatusOr<session::ProgramExplanation> e = session::explain_program(captured.key_bytes);
-  if (!e.ok()) throw Error(ErrorCode::kInternal, "explain", std::string(e.status().message()), call_site);
+  if (!e.ok()) raise(e.status(), call_site);
+  if (timing == Timing::kMeasured) {
+    if (absl::Status status = measure(captured, e->log.kernels); !status.ok()) raise(status, call_site);
+  }
   auto data = std::make_shared<Explanation::Data>();
   data->program = *std::move(e);
   return Explanation(std::move(data));
 }
 
-Explanation explain(const TensorArg& tensor) { return explain({tensor.tensor()}, tensor.call_site()); }
+Explanation explain(const TensorArg& tensor, Timing timing) {
+  return explain({tensor.tensor()}, timing, tensor.call_site());
+}
 
 std::ostream& operator<<(std::ostream& out, const Explanation& explanation) { return out << explanation.text(); }
 

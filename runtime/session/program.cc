@@ -60,10 +60,14 @@ absl::Status Program::run_compiled(const RunArguments& arguments) const {
     if (!arena)
       return absl::ResourceExhaustedError(absl::StrCat("no memory for ", arena_bytes_, " bytes of temporaries"));
   }
+  return run_in(arguments, arena ? arena->data : nullptr);
+}
+
+absl::Status Program::run_in(const RunArguments& arguments, void* arena) const {
   const device::DefaultFloatMode mode;
   auto* stub = reinterpret_cast<ProgramFunction*>(stub_);
   const std::int32_t failed = stub(&runtime_table(), const_cast<void* const*>(arguments.inputs.data()),
-                                   arguments.outputs.data(), arguments.scalars.data(), arena ? arena->data : nullptr);
+                                   arguments.outputs.data(), arguments.scalars.data(), arena);
   return failed == 0 ? absl::OkStatus() : absl::ResourceExhaustedError("no memory for a kernel's scratch block");
 }
 

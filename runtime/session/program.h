@@ -31,6 +31,8 @@ class Program {
 
   /// ResourceExhausted when there is no memory for the arena.
   absl::Status run(const RunArguments& arguments) const;
+  /// The same in an arena of the caller's: arena_bytes() at least, 64-byte aligned. Compiled programs only.
+  absl::Status run_in(const RunArguments& arguments, void* arena) const;
 
   std::int32_t num_kernels() const { return num_kernels_; }
   std::int64_t arena_bytes() const { return arena_bytes_; }

@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "compiler/explain/pair_query.h"
 #include "runtime/session/explanation.h"
+#include "runtime/session/measure.h"
 #include "runtime/tool/command.h"
 #include "runtime/tool/program_file.h"
 
@@ -31,6 +32,14 @@ absl::StatusOr<std::string> report(const Arguments& arguments, const session::Pr
   return report_text(e.log, e.identity);
 }
 
+absl::Status measure(const LoadedProgram& program, std::vector<KernelRecord>& kernels) {
+  std::vector<const void*> inputs;
+  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+    inputs.push_back(static_cast<const std::byte*>(program.inputs[i]->data) + program.input_offsets[i]);
+  }
+  return session::measure_kernels(program.key_bytes, inputs, program.scalars, kernels).status();
+}
+
 absl::Status write_out(const std::string& path, const std::string& text) {
   if (path.empty()) {
     std::cout << text;
@@ -50,6 +59,9 @@ int explain_command(const Arguments& arguments) {
   if (!program.ok()) return fail(program.status());
   absl::StatusOr<session::ProgramExplanation> e = session::explain_program(program->key_bytes);
   if (!e.ok()) return fail(e.status());
+  if (arguments.has("measure")) {
+    if (absl::Status status = measure(*program, e->log.kernels); !status.ok()) return fail(status);
+  }
   absl::StatusOr<std::string> text = report(arguments, *e);
   if (!text.ok()) return fail(text.status());
   const absl::Status written = write_out(arguments.value("o"), *text);

@@ -11,9 +11,9 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
       {"run", "PROG [--stats]", "run a program and print its outputs", {"stats", "quiet"}, run_command},
       {"explain",
-       "PROG [--json|--dot|--html|--why-not A,B] [-o FILE]",
+       "PROG [--measure] [--json|--dot|--html|--why-not A,B] [-o FILE]",
        "show every decision of its compilation",
-       {"json", "dot", "html", "why-not=", "o="},
+       {"measure", "json", "dot", "html", "why-not=", "o="},
        explain_command},
       {"check",
        "FILE.json... [--mode whole|forced|outputs|cached] [--device cpu] [--only ID] [-v] [--reasons]",
