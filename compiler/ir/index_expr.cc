@@ -2,52 +2,89 @@
 // Construction and simplification of index expressions.
 //
 // Rules, with c > 0 and floor semantics; each stands at the place that applies it:
-//   R1  floor(a/1) = a, mod(a,1) = 0, constants fold
-//   R2  floor((c*a + b)/c) = a + floor(b/c)
-//   R3  mod(c*a + b, c) = mod(b, c)
-//   R4  0 <= b < c:  floor(b/c) = 0, mod(b, c) = b
-//   R5  floor((floor(x/d) + k)/c) = floor((x + k*d)/(d*c))
-//   R6  k*c*floor(x/c) + k*mod(x, c) = k*x
-//   R7  g | c, 0 <= u < g:  floor((g*t + u)/c) = floor(t/(c/g)),  mod(g*t + u, c) = g*mod(t, c/g) + u
-//   R8  c | d:  mod(mod(x, d), c) = mod(x, c)
+//   R1   floor(a/1) = a, mod(a,1) = 0, constants fold
+//   R2   floor((c*a + b)/c) = a + floor(b/c)
+//   R3   mod(c*a + b, c) = mod(b, c)
+//   R4   q*c <= b < (q+1)*c:  floor(b/c) = q, mod(b, c) = b - q*c
+//   R5   floor((floor(x/d) + k)/c) = floor((x + k*d)/(d*c))
+//   R6   k*c*floor(x/c) + k*mod(x, c) = k*x
+//   R7   g | c, 0 <= u < g:  floor((g*t + u)/c) = floor(t/(c/g)),  mod(g*t + u, c) = g*mod(t, c/g) + u
+//   R8   c | d:  mod(mod(x, d), c) = mod(x, c)
+//   R9   c | d:  floor(mod(x, d)/c) = mod(floor(x/c), d/c)
+//   R10  k*c*mod(floor(x/c), d) + k*mod(x, c) = k*mod(x, c*d)
+//   R11  loops a, b are one of a*n + b (n the extent of b) where every access uses them in that sum alone: can_merge
 #include "compiler/ir/index_expr.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
-#include "absl/strings/str_cat.h"
+#include "compiler/ir/index_math.h"
 
 namespace tenon {
 namespace {
 
-constexpr std::int64_t kLimit = std::int64_t{1} << 62;
+bool is_saturated(std::int64_t bound) { return bound <= -kIndexBound || bound >= kIndexBound; }
 
 std::int64_t saturate(__int128 v) {
-  if (v > kLimit) return kLimit;
-  if (v < -kLimit) return -kLimit;
+  if (v > kIndexBound) return kIndexBound;
+  if (v < -kIndexBound) return -kIndexBound;
   return static_cast<std::int64_t>(v);
 }
 
-std::int64_t floor_divide(std::int64_t a, std::int64_t c) { return a / c - (a % c < 0 ? 1 : 0); }
-std::int64_t floor_mod(std::int64_t a, std::int64_t c) { return a % c + (a % c < 0 ? c : 0); }
+/// A bound of floor(x/c) from that of x: one that says nothing goes on saying nothing.
+std::int64_t divide_bound(std::int64_t bound, std::int64_t c) {
+  return is_saturated(bound) ? bound : floor_divide(bound, c);
+}
 
 auto order_key(const IndexTerm& t) { return std::tuple(t.kind, t.id, t.base ? t.base->serial : 0, t.divisor); }
 bool before(const IndexTerm& a, const IndexTerm& b) { return order_key(a) < order_key(b); }
 
 void set_interval(IndexNode& n) {
   __int128 lo = n.constant, hi = n.constant;
+  bool open_below = false, open_above = false;
   for (const auto& [k, t] : n.terms) {
-    const __int128 a = static_cast<__int128>(k) * t.lo, b = static_cast<__int128>(k) * t.hi;
-    lo += std::min(a, b);
-    hi += std::max(a, b);
+    const std::int64_t low = k > 0 ? t.lo : t.hi, high = k > 0 ? t.hi : t.lo;
+    lo += static_cast<__int128>(k) * low;
+    hi += static_cast<__int128>(k) * high;
+    open_below |= is_saturated(low);
+    open_above |= is_saturated(high);
   }
-  n.lo = saturate(lo);
-  n.hi = saturate(hi);
+  n.lo = open_below ? -kIndexBound : saturate(lo);
+  n.hi = open_above ? kIndexBound : saturate(hi);
 }
 
-bool within(const IndexNode& n, std::int64_t limit) { return n.lo >= 0 && n.hi < limit; }
+/// What is known of an expression from its terms.
+void set_facts(IndexNode& n) {
+  set_interval(n);
+  n.gcd = std::abs(n.constant);
+  std::int64_t divisions = 0;
+  for (const auto& [k, t] : n.terms) {
+    n.gcd = std::gcd(n.gcd, k);
+    if (t.base) divisions += std::int64_t{1} + t.base->divisions;
+    n.variables |= t.base ? t.base->variables : 0;
+    n.indirect |= t.base ? t.base->indirect : t.kind == IndexTerm::kValue;
+    if (t.kind == IndexTerm::kVar) n.variables |= std::uint64_t{1} << std::min(t.id, 63);
+  }
+  n.divisions = static_cast<std::int32_t>(std::min<std::int64_t>(divisions, std::numeric_limits<std::int32_t>::max()));
+}
+
+/// q where q*c <= n < (q+1)*c is known (R4).
+std::optional<std::int64_t> known_quotient(const IndexNode& n, std::int64_t c) {
+  if (is_saturated(n.lo) || is_saturated(n.hi)) return std::nullopt;
+  const std::int64_t q = floor_divide(n.lo, c);
+  return q == floor_divide(n.hi, c) ? std::optional(q) : std::nullopt;
+}
+
+/// The one term of a sum that is `1*term + constant`, or null.
+const IndexTerm* only_term(const IndexNode& n, IndexTerm::Kind kind) {
+  const bool is_one = n.terms.size() == 1 && n.terms[0].first == 1 && n.terms[0].second.kind == kind;
+  return is_one ? &n.terms[0].second : nullptr;
+}
 
 }  // namespace
 
@@ -63,9 +100,15 @@ bool IndexPool::Equal::operator()(const IndexNode* a, const IndexNode* b) const 
 
 IndexPool::IndexPool() = default;
 
+std::int64_t IndexPool::checked(__int128 number) {
+  if (number >= -kMaxIndexNumber && number <= kMaxIndexNumber) return static_cast<std::int64_t>(number);
+  overflowed_ = true;
+  return 1;
+}
+
 IndexExpr IndexPool::intern(IndexNode node) {
-  set_interval(node);
   if (auto it = table_.find(&node); it != table_.end()) return it->second;
+  set_facts(node);
   node.serial = static_cast<std::uint32_t>(nodes_.size());
   nodes_.push_back(std::make_unique<IndexNode>(std::move(node)));
   IndexExpr e = nodes_.back().get();
@@ -75,7 +118,7 @@ IndexExpr IndexPool::intern(IndexNode node) {
 
 IndexExpr IndexPool::constant(std::int64_t value) {
   IndexNode n;
-  n.constant = value;
+  n.constant = checked(value);
   return intern(std::move(n));
 }
 
@@ -104,22 +147,27 @@ IndexExpr IndexPool::value(std::int32_t id, std::int64_t lo, std::int64_t hi) {
 }
 
 IndexExpr IndexPool::add(IndexExpr a, std::int64_t c) {
-  IndexNode n = *a;
-  n.constant += c;
+  if (c == 0) return a;
+  IndexNode n;
+  n.terms = a->terms;
+  n.constant = checked(static_cast<__int128>(a->constant) + c);
   return intern(std::move(n));
 }
 
 IndexExpr IndexPool::multiply(IndexExpr a, std::int64_t c) {
   if (c == 0) return constant(0);
-  IndexNode n = *a;
-  n.constant *= c;
-  for (auto& [k, t] : n.terms) k *= c;
+  if (c == 1) return a;
+  IndexNode n;
+  n.constant = checked(static_cast<__int128>(a->constant) * c);
+  for (const auto& [k, t] : a->terms) n.terms.emplace_back(checked(static_cast<__int128>(k) * c), t);
   return intern(std::move(n));
 }
 
 IndexExpr IndexPool::add(IndexExpr a, IndexExpr b) {
+  if (a->is_constant()) return add(b, a->constant);
+  if (b->is_constant()) return add(a, b->constant);
   IndexNode n;
-  n.constant = a->constant + b->constant;
+  n.constant = checked(static_cast<__int128>(a->constant) + b->constant);
   auto i = a->terms.begin(), j = b->terms.begin();
   while (i != a->terms.end() || j != b->terms.end()) {
     if (j == b->terms.end() || (i != a->terms.end() && before(i->second, j->second))) {
@@ -127,96 +175,131 @@ IndexExpr IndexPool::add(IndexExpr a, IndexExpr b) {
     } else if (i == a->terms.end() || before(j->second, i->second)) {
       n.terms.push_back(*j++);
     } else {
-      if (i->first + j->first != 0) n.terms.emplace_back(i->first + j->first, i->second);
+      if (i->first + j->first != 0) {
+        n.terms.emplace_back(checked(static_cast<__int128>(i->first) + j->first), i->second);
+      }
       ++i, ++j;
     }
   }
-  for (std::size_t m = 0; m < n.terms.size(); ++m) {  // R6
-    const auto [k, t] = n.terms[m];
+  const IndexExpr joined = join_division(n);
+  return joined ? joined : intern(std::move(n));
+}
+
+/// R6, R10: a remainder beside its quotient, or beside the remainder of its quotient. Null where there is none.
+IndexExpr IndexPool::join_division(const IndexNode& sum) {
+  for (std::size_t m = 0; m < sum.terms.size(); ++m) {
+    const auto& [k, t] = sum.terms[m];
     if (t.kind != IndexTerm::kMod) continue;
-    IndexExpr quotient = floor_div(t.base, t.divisor);
-    if (quotient->terms.size() != 1 || quotient->constant != 0 || quotient->terms[0].first != 1) continue;
-    for (std::size_t q = 0; q < n.terms.size(); ++q) {
-      if (n.terms[q].second != quotient->terms[0].second || n.terms[q].first != k * t.divisor) continue;
-      n.terms.erase(n.terms.begin() + static_cast<std::ptrdiff_t>(std::max(m, q)));
-      n.terms.erase(n.terms.begin() + static_cast<std::ptrdiff_t>(std::min(m, q)));
-      return add(intern(std::move(n)), multiply(t.base, k));
+    const IndexExpr quotient = floor_div(t.base, t.divisor);
+    for (std::size_t q = 0; q < sum.terms.size(); ++q) {
+      const auto& [kq, tq] = sum.terms[q];
+      if (q == m || kq != static_cast<__int128>(k) * t.divisor) continue;
+      const bool is_quotient =
+          quotient->constant == 0 && only_term(*quotient, tq.kind) && quotient->terms[0].second == tq;
+      const bool is_digit = tq.kind == IndexTerm::kMod && tq.base == quotient &&
+                            static_cast<__int128>(t.divisor) * tq.divisor <= kMaxIndexNumber;
+      if (!is_quotient && !is_digit) continue;
+      const IndexExpr whole = is_quotient ? t.base : mod(t.base, t.divisor * tq.divisor);
+      IndexNode rest;
+      rest.constant = sum.constant;
+      for (std::size_t i = 0; i < sum.terms.size(); ++i) {
+        if (i != m && i != q) rest.terms.push_back(sum.terms[i]);
+      }
+      return add(intern(std::move(rest)), multiply(whole, k));
     }
   }
-  return intern(std::move(n));
+  return nullptr;
 }
 
 namespace {
 
 /// a = c*quotient + rest, the rest keeping the terms whose coefficients c does not divide (R2, R3).
-void split_multiple(const IndexNode& a, std::int64_t c, IndexNode* quotient, IndexNode* rest) {
-  quotient->constant = floor_divide(a.constant, c);
-  rest->constant = floor_mod(a.constant, c);
+struct Split {
+  IndexNode quotient, rest;
+};
+
+Split split_multiple(const IndexNode& a, std::int64_t c) {
+  Split s;
+  s.quotient.constant = floor_divide(a.constant, c);
+  s.rest.constant = floor_mod(a.constant, c);
   for (const auto& [k, t] : a.terms) {
     if (k % c == 0) {
-      quotient->terms.emplace_back(k / c, t);
+      s.quotient.terms.emplace_back(k / c, t);
     } else {
-      rest->terms.emplace_back(k, t);
+      s.rest.terms.emplace_back(k, t);
     }
   }
-  set_interval(*quotient);
-  set_interval(*rest);
+  set_interval(s.rest);
+  return s;
 }
 
-/// Finds g > 1 with g | c and a = g*t + u, 0 <= u < g (R7). False if there is none.
-bool split_common_factor(const IndexNode& a, std::int64_t c, std::int64_t* g, IndexNode* t, IndexNode* u) {
-  for (const auto& term : a.terms) {
-    *g = std::gcd(term.first, c);
-    if (*g <= 1) continue;
-    *t = IndexNode();
-    *u = IndexNode();
-    split_multiple(a, *g, t, u);
-    if (within(*u, *g)) return true;
+/// The largest divisor of g that divides the coefficient of every term too wide to lie in u of R7.
+std::int64_t shrink_to_wide_terms(const IndexNode& a, std::int64_t g) {
+  for (bool is_changed = true; is_changed && g > 1;) {
+    is_changed = false;
+    for (const auto& [k, t] : a.terms) {
+      const __int128 span = static_cast<__int128>(std::abs(k)) * (static_cast<__int128>(t.hi) - t.lo);
+      if (k % g == 0 || span < g) continue;
+      g = std::gcd(g, k);
+      is_changed = true;
+    }
   }
-  return false;
+  return g;
+}
+
+/// g > 1 with g | c, and a = g*t + u where 0 <= u < g (R7): t is the quotient, u the rest. 1 if there is none.
+std::int64_t split_common_factor(const IndexNode& a, std::int64_t c, Split* split) {
+  for (const auto& [k, term] : a.terms) {
+    const std::int64_t g = shrink_to_wide_terms(a, std::gcd(k, c));
+    if (g == 1) continue;
+    *split = split_multiple(a, g);
+    if (split->rest.lo >= 0 && split->rest.hi < g) return g;
+  }
+  return 1;
 }
 
 }  // namespace
 
 IndexExpr IndexPool::floor_div(IndexExpr a, std::int64_t c) {
   if (c == 1) return a;  // R1
-  IndexNode quotient, rest;
-  split_multiple(*a, c, &quotient, &rest);
-  IndexExpr q = intern(std::move(quotient));
-  if (within(rest, c)) return q;  // R4
-  std::int64_t g;
-  IndexNode t, u;
-  if (split_common_factor(rest, c, &g, &t, &u)) return add(q, floor_div(intern(std::move(t)), c / g));
-  if (rest.terms.size() == 1 && rest.terms[0].first == 1 && rest.terms[0].second.kind == IndexTerm::kFloorDiv) {  // R5
-    const IndexTerm inner = rest.terms[0].second;
-    const __int128 divisor = static_cast<__int128>(inner.divisor) * c;
-    if (divisor < kLimit) {
-      return add(q, floor_div(add(inner.base, rest.constant * inner.divisor), static_cast<std::int64_t>(divisor)));
+  Split whole = split_multiple(*a, c);
+  IndexExpr q = intern(std::move(whole.quotient));  // R2
+  IndexNode& rest = whole.rest;
+  if (const auto known = known_quotient(rest, c)) return add(q, *known);  // R4
+  Split common;
+  if (const std::int64_t g = split_common_factor(rest, c, &common); g > 1) {  // R7
+    return add(q, floor_div(intern(std::move(common.quotient)), c / g));
+  }
+  if (const IndexTerm* inner = only_term(rest, IndexTerm::kFloorDiv)) {  // R5
+    const __int128 divisor = static_cast<__int128>(inner->divisor) * c;
+    if (divisor <= kMaxIndexNumber) {  // and so is what is added, since 0 <= rest.constant < c
+      const IndexExpr raised = add(inner->base, rest.constant * inner->divisor);
+      return add(q, floor_div(raised, static_cast<std::int64_t>(divisor)));
     }
   }
+  const IndexTerm* inner = rest.constant == 0 ? only_term(rest, IndexTerm::kMod) : nullptr;
+  if (inner && inner->divisor % c == 0) return add(q, mod(floor_div(inner->base, c), inner->divisor / c));  // R9
   IndexTerm term;
   term.kind = IndexTerm::kFloorDiv;
   term.base = intern(std::move(rest));
   term.divisor = c;
-  term.lo = floor_divide(term.base->lo, c);
-  term.hi = floor_divide(term.base->hi, c);
-  return add(q, term.lo == term.hi ? constant(term.lo) : of_term(term));
+  term.lo = divide_bound(term.base->lo, c);
+  term.hi = divide_bound(term.base->hi, c);
+  return add(q, of_term(term));
 }
 
 IndexExpr IndexPool::mod(IndexExpr a, std::int64_t c) {
-  if (c == 1) return constant(0);  // R1
-  IndexNode quotient, rest;
-  split_multiple(*a, c, &quotient, &rest);
-  if (within(rest, c)) return intern(std::move(rest));  // R4
-  std::int64_t g;
-  IndexNode t, u;
-  if (split_common_factor(rest, c, &g, &t, &u)) {
-    return add(multiply(mod(intern(std::move(t)), c / g), g), intern(std::move(u)));
+  if (c == 1) return constant(0);               // R1
+  if (a->gcd % c == 0) return constant(0);      // R3, of nothing else
+  IndexNode rest = split_multiple(*a, c).rest;  // R3
+  if (const auto known = known_quotient(rest, c)) return add(intern(std::move(rest)), -*known * c);  // R4
+  Split common;
+  if (const std::int64_t g = split_common_factor(rest, c, &common); g > 1) {  // R7
+    const IndexExpr digit = mod(intern(std::move(common.quotient)), c / g);
+    return add(multiply(digit, g), intern(std::move(common.rest)));
   }
-  if (rest.terms.size() == 1 && rest.terms[0].first == 1 && rest.constant == 0) {  // R8
-    const IndexTerm inner = rest.terms[0].second;
-    if (inner.kind == IndexTerm::kMod && inner.divisor % c == 0) return mod(inner.base, c);
-  }
+  const IndexTerm* inner = rest.constant == 0 ? only_term(rest, IndexTerm::kMod) : nullptr;
+  if (inner && inner->divisor % c == 0) return mod(inner->base, c);  // R8
   IndexTerm term;
   term.kind = IndexTerm::kMod;
   term.base = intern(std::move(rest));
@@ -225,29 +308,50 @@ IndexExpr IndexPool::mod(IndexExpr a, std::int64_t c) {
   return of_term(term);
 }
 
-IndexExpr IndexPool::substitute(IndexExpr e, absl::Span<const IndexExpr> vars,
-                                const std::function<IndexExpr(const IndexTerm&)>& values) {
-  IndexExpr sum = constant(e->constant);
-  for (const auto& [k, t] : e->terms) {
-    IndexExpr image = nullptr;
+/// One substitution; an expression that occurs several times is made once.
+class IndexPool::Substitution {
+ public:
+  using Values = std::function<IndexExpr(const IndexTerm&)>;
+  Substitution(IndexPool& pool, absl::Span<const IndexExpr> vars, const Values& values)
+      : pool_(pool), vars_(vars), values_(values) {}
+
+  IndexExpr apply(IndexExpr e) {
+    IndexExpr sum = pool_.constant(e->constant);
+    for (const auto& [k, t] : e->terms) sum = pool_.add(sum, pool_.multiply(image(t), k));
+    return sum;
+  }
+
+ private:
+  IndexExpr image(const IndexTerm& t) {
     switch (t.kind) {
       case IndexTerm::kVar:
-        image = vars[static_cast<std::size_t>(t.id)];
-        break;
-      case IndexTerm::kValue:
-        image = values ? values(t) : nullptr;
-        if (!image) image = of_term(t);
-        break;
+        return vars_[static_cast<std::size_t>(t.id)];
       case IndexTerm::kFloorDiv:
-        image = floor_div(substitute(t.base, vars, values), t.divisor);
-        break;
+        return pool_.floor_div(base_image(t.base), t.divisor);
       case IndexTerm::kMod:
-        image = mod(substitute(t.base, vars, values), t.divisor);
-        break;
+        return pool_.mod(base_image(t.base), t.divisor);
+      default:
+        const IndexExpr other = values_ ? values_(t) : nullptr;
+        return other ? other : pool_.of_term(t);
     }
-    sum = add(sum, multiply(image, k));
   }
-  return sum;
+
+  IndexExpr base_image(IndexExpr base) {
+    if (const auto it = made_.find(base); it != made_.end()) return it->second;
+    const IndexExpr e = apply(base);
+    made_.emplace(base, e);
+    return e;
+  }
+
+  IndexPool& pool_;
+  absl::Span<const IndexExpr> vars_;
+  const Values& values_;
+  absl::flat_hash_map<IndexExpr, IndexExpr> made_;
+};
+
+IndexExpr IndexPool::substitute(IndexExpr e, absl::Span<const IndexExpr> vars,
+                                const std::function<IndexExpr(const IndexTerm&)>& values) {
+  return Substitution(*this, vars, values).apply(e);
 }
 
 IndexExpr IndexPool::linearize(absl::Span<const IndexExpr> index, absl::Span<const std::int64_t> shape) {
@@ -268,85 +372,6 @@ std::vector<IndexExpr> IndexPool::delinearize(IndexExpr position, absl::Span<con
     stride *= extent;
   }
   return index;
-}
-
-std::int64_t coefficient_of(IndexExpr e, std::int32_t id, bool* affine) {
-  std::int64_t coefficient = 0;
-  *affine = true;
-  for (const auto& [k, t] : e->terms) {
-    if (t.kind == IndexTerm::kVar && t.id == id) coefficient = k;
-    if (t.base && depends_on(t.base, id)) *affine = false;
-  }
-  return coefficient;
-}
-
-bool depends_on(IndexExpr e, std::int32_t id) {
-  return std::any_of(e->terms.begin(), e->terms.end(), [&](const auto& kt) {
-    const IndexTerm& t = kt.second;
-    return t.base ? depends_on(t.base, id) : t.kind == IndexTerm::kVar && t.id == id;
-  });
-}
-
-int division_count(IndexExpr e) {
-  int n = 0;
-  for (const auto& [k, t] : e->terms) n += t.base ? 1 + division_count(t.base) : 0;
-  return n;
-}
-
-bool is_indirect(IndexExpr e) {
-  return std::any_of(e->terms.begin(), e->terms.end(), [](const auto& kt) {
-    const IndexTerm& t = kt.second;
-    return t.base ? is_indirect(t.base) : t.kind == IndexTerm::kValue;
-  });
-}
-
-std::int64_t evaluate(IndexExpr e, absl::Span<const std::int64_t> vars,
-                      const std::function<std::int64_t(std::int32_t)>& values) {
-  std::int64_t sum = e->constant;
-  for (const auto& [k, t] : e->terms) {
-    std::int64_t v = 0;
-    switch (t.kind) {
-      case IndexTerm::kVar:
-        v = vars[static_cast<std::size_t>(t.id)];
-        break;
-      case IndexTerm::kValue:
-        v = values(t.id);
-        break;
-      case IndexTerm::kFloorDiv:
-        v = floor_divide(evaluate(t.base, vars, values), t.divisor);
-        break;
-      case IndexTerm::kMod:
-        v = floor_mod(evaluate(t.base, vars, values), t.divisor);
-        break;
-    }
-    sum += k * v;
-  }
-  return sum;
-}
-
-std::string to_string(IndexExpr e) {
-  std::string out;
-  for (const auto& [k, t] : e->terms) {
-    if (!out.empty()) out += " + ";
-    if (k != 1) absl::StrAppend(&out, k, "*");
-    switch (t.kind) {
-      case IndexTerm::kVar:
-        absl::StrAppend(&out, "i", t.id);
-        break;
-      case IndexTerm::kValue:
-        absl::StrAppend(&out, "%", t.id);
-        break;
-      case IndexTerm::kFloorDiv:
-        absl::StrAppend(&out, "floor((", to_string(t.base), ")/", t.divisor, ")");
-        break;
-      case IndexTerm::kMod:
-        absl::StrAppend(&out, "mod(", to_string(t.base), ", ", t.divisor, ")");
-        break;
-    }
-  }
-  if (out.empty()) return absl::StrCat(e->constant);
-  if (e->constant != 0) absl::StrAppend(&out, " + ", e->constant);
-  return out;
 }
 
 }  // namespace tenon

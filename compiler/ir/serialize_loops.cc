@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t kMagic = 0x504C4E54;  // "TNLP"
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kNoIndex = 0xffffffff;
-constexpr std::int64_t kLimit = std::int64_t{1} << 52;  ///< of numbers in index expressions
+constexpr std::int64_t kLimit = kMaxIndexNumber;
 
 class LoopWriter {
  public:
@@ -156,7 +156,7 @@ class LoopReader {
     get_all<Buffer>(&program_.buffers, 22, [&] { return get_buffer(); });
     get_all<DType>(&program_.scalars, 1, [&] { return in_.get_enum<DType>(kNumDTypes); });
     get_all<Kernel>(&program_.kernels, 60, [&] { return get_kernel(); });
-    if (!in_.at_end()) return std::nullopt;
+    if (!in_.at_end() || program_.pool->overflowed()) return std::nullopt;
     return std::move(program_);
   }
 

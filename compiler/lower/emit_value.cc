@@ -171,7 +171,7 @@ InstrId ValueEmitter::emit_slice_update(const Node& node, const IndexTuple& inde
   IndexTuple inner(index.size());
   InstrId here = -1;
   for (std::size_t i = 0; i < index.size(); ++i) {
-    const std::int64_t step = std::abs(steps[i]);
+    const std::int64_t step = lengths[i] > 1 ? std::abs(steps[i]) : 1;  // of one element any step will do
     const std::int64_t lowest = steps[i] < 0 ? starts[i] + (lengths[i] - 1) * steps[i] : starts[i];
     const IndexExpr distance = pool_.add(index[i], -lowest);
     here = both(here, inside(distance, 0, (lengths[i] - 1) * step + 1));

@@ -224,9 +224,11 @@ class Lowering {
   std::vector<std::pair<NodeId, BufferId>> output_buffers_;
 };
 
-int total_divisions(const Body& body, IndexExpr element) {
-  int n = division_count(element);
-  for (const Instr& i : body) n += i.index ? division_count(i.index) : 0;
+/// The sum of f over all expressions of a node.
+template <class F>
+std::int64_t sum_over_indices(const Body& body, IndexExpr element, const F& f) {
+  std::int64_t n = f(element);
+  for (const Instr& i : body) n += i.index ? f(i.index) : 0;
   return n;
 }
 
@@ -234,6 +236,10 @@ int total_divisions(const Body& body, IndexExpr element) {
 bool merge_pair(IndexPool& pool, LoopNode& node, int at) {
   const auto first = static_cast<std::size_t>(at);
   const std::int64_t inner = node.space[first + 1];
+  const std::int64_t divisions = sum_over_indices(node.body, node.element, division_count);
+  // Without divisions R11 says it at once; with some, merging may also join two of them.
+  const auto is_told_apart = [&](IndexExpr e) { return can_merge(e, at, at + 1, inner) ? 0 : 1; };
+  if (divisions == 0 && sum_over_indices(node.body, node.element, is_told_apart) > 0) return false;
   const IndexExpr merged = pool.var(at, node.space[first] * inner);
   std::vector<IndexExpr> vars;
   for (int v = 0; v < static_cast<int>(node.space.size()); ++v) {
@@ -249,7 +255,7 @@ bool merge_pair(IndexPool& pool, LoopNode& node, int at) {
   BodyBuilder builder(pool);
   const std::vector<InstrId> image = builder.splice(node.body, vars, nullptr);
   Body body = builder.take();
-  if (total_divisions(body, element) > total_divisions(node.body, node.element)) return false;
+  if (sum_over_indices(body, element, division_count) > divisions) return false;
   node.value = image[static_cast<std::size_t>(node.value)];
   node.body = std::move(body);
   node.element = element;
