@@ -5,8 +5,17 @@
 #include <algorithm>
 
 namespace tenon {
+namespace {
+
+// Positions through views that do not undo each other hold each other twice; a named one is written once.
+constexpr int kMaxDivisions = 16;
+
+bool is_large(IndexExpr e) { return division_count(e) > kMaxDivisions; }
+
+}  // namespace
 
 InstrId ValueEmitter::emit(NodeId id, const IndexTuple& index, InstrId mask) {
+  if (std::any_of(index.begin(), index.end(), is_large)) return emit(id, named(index), mask);
   const MemoryOf& memory = memory_[static_cast<std::size_t>(id)];
   if (memory.buffer >= 0) {
     IndexExpr position = pool_.constant(0);
@@ -20,6 +29,13 @@ InstrId ValueEmitter::emit(NodeId id, const IndexTuple& index, InstrId mask) {
   const InstrId result = compute(id, index, mask);
   memo_.emplace(key, result);
   return result;
+}
+
+IndexTuple ValueEmitter::named(IndexTuple index) {
+  for (IndexExpr& e : index) {
+    if (is_large(e)) e = pool_.value(body_.index(e), e->lo, e->hi);
+  }
+  return index;
 }
 
 InstrId ValueEmitter::compute(NodeId id, const IndexTuple& index, InstrId mask) {

@@ -54,6 +54,8 @@ class ValueEmitter {
   InstrId emit_unrolled_reduction(const Node& node, const IndexTuple& index, InstrId mask);
 
   const Shape& shape_of(NodeId id) const { return graph_.node(id).type.shape; }
+  /// Large positions as values of the body.
+  IndexTuple named(IndexTuple index);
   InstrId both(InstrId a, InstrId b);
   InstrId inside(IndexExpr e, std::int64_t lo, std::int64_t hi);
   /// A run-time position as an index in [0, extent): negative counts from the end (if asked), beyond the range clamps.

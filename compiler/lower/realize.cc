@@ -183,7 +183,7 @@ class Realizer {
       if (node.op == Op::k_input) loads = {id};
       return;
     }
-    cone = {id};
+    if (!is_view(node.op)) cone = {id};
     for (NodeId operand : node.operands) {
       merge_into(cone, cones_[static_cast<std::size_t>(operand)], kMaxBodyOps + 1);
       merge_into(loads, loads_[static_cast<std::size_t>(operand)], kMaxLoads + 1);
@@ -205,7 +205,6 @@ class Realizer {
     std::int64_t flops = 0;
     for (NodeId id : cone) {
       const Node& member = graph_.node(id);
-      if (is_view(member.op)) continue;
       ++d.ops;
       d.weight += op_weight(member.op);
       flops += op_weight(member.op) * std::min(elements, numel(member.type.shape));
