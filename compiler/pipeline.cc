@@ -87,7 +87,7 @@ absl::StatusOr<LoopProgram> build_loops(const Graph& traced, const CompileOption
   stages.lowered(*graph, *lowered);
 
   // Loop nodes are fused, best pair first, into kernels with loops, tasks and memory.
-  absl::StatusOr<LoopProgram> program = schedule(*graph, *lowered, options.log);
+  absl::StatusOr<LoopProgram> program = schedule(*graph, *lowered, options.fusion, options.log);
   if (!program.ok()) return program.status();
   if (program->pool->overflowed()) return absl::OutOfRangeError("an index of the program needs more than 52 bits");
   if (absl::Status s = stages.done("loops", *program); !s.ok()) return s;

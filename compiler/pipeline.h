@@ -16,6 +16,7 @@
 #include "compiler/explain/decision_log.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/loop_ir.h"
+#include "compiler/schedule/fusion_options.h"
 
 namespace tenon {
 
@@ -23,6 +24,7 @@ namespace tenon {
 using CodeGenerator = std::function<absl::StatusOr<std::vector<std::byte>>(absl::Span<const std::byte> kernels)>;
 
 struct CompileOptions {
+  FusionOptions fusion;
   bool verify = false;         ///< checks every invariant after each stage
   DecisionLog* log = nullptr;  ///< takes every decision, where somebody asks
   /// Takes the text of each stage ("graph", "decompose", "rewrite", "loops"), where somebody asks.

@@ -24,7 +24,7 @@ struct Candidate {
   int round = 0, distance = 0;
   std::size_t record = 0;  ///< in the log
   FusionScore score;
-  auto key() const { return std::tuple(-score.value, distance, a, b); }
+  auto key() const { return std::tuple(-score.template_rank, -score.value, distance, a, b); }
   bool operator<(const Candidate& other) const { return other.key() < key(); }  // the queue's top is the best
 };
 
@@ -37,17 +37,19 @@ std::vector<Group> single_groups(const LoweredGraph& lowered) {
 
 class Search {
  public:
-  Search(const LoweredGraph& lowered, DecisionLog* log)
+  Search(const LoweredGraph& lowered, const FusionOptions& options, DecisionLog* log)
       : lowered_(lowered),
+        costs_(options.costs),
+        rule_(options.mode == FusionMode::kInductor ? ScoreRule::kInductor : ScoreRule::kTime),
         log_(log),
         groups_(single_groups(lowered)),
         dependencies_(lowered, groups_),
         versions_(groups_.size(), 0),
         rounds_(groups_.size(), 0),
-        traffic_(groups_.size()),
+        work_(groups_.size()),
         fused_into_(log ? groups_.size() : 0) {}
 
-  absl::StatusOr<FusionPlan> run() {
+  void fuse_greedily() {
     for (int g = 0; g < static_cast<int>(groups_.size()); ++g) measure(g);
     for (int g = 0; g < static_cast<int>(groups_.size()); ++g) {
       for (int other : get_possible_fusions(g)) {
@@ -60,7 +62,16 @@ class Search {
       commit(best);
     }
     if (log_) std::ranges::stable_sort(log_->candidates, {}, &CandidateRecord::round);
-    return plan();
+  }
+
+  absl::StatusOr<FusionPlan> plan() {
+    FusionPlan out;
+    out.evaluations = evaluations_;
+    out.path_steps = dependencies_.steps();
+    const std::size_t alive = dependencies_.order().size();
+    for (int g : run_order()) out.groups.push_back(std::move(group(g)));
+    if (out.groups.size() != alive) return absl::InternalError("fusion made a cycle");
+    return out;
   }
 
  private:
@@ -89,8 +100,8 @@ class Search {
     return out;
   }
 
-  void measure(int g) { traffic_[static_cast<std::size_t>(g)] = traffic_of(lowered_, dependencies_, group(g), g); }
-  const Traffic& traffic(int g) const { return traffic_[static_cast<std::size_t>(g)]; }
+  void measure(int g) { work_[static_cast<std::size_t>(g)] = work_of(lowered_, dependencies_, group(g), costs_, g); }
+  const Work& work(int g) const { return work_[static_cast<std::size_t>(g)]; }
 
   FusionPair pair(int a, int b) { return {lowered_, dependencies_, a, b, group(a), group(b)}; }
   void order(int& a, int& b) const {
@@ -109,7 +120,7 @@ class Search {
     c.distance = std::abs(group(b).members.front().node - group(a).members.back().node);
     ++evaluations_;
     const FusionResult result = can_fuse(pair(a, b));
-    if (result.group) c.score = score_fusion(pair(a, b), traffic(a), traffic(b), *result.group);
+    if (result.group) c.score = score_fusion(pair(a, b), work(a), work(b), *result.group, costs_, rule_);
     open_record(c, is_vertical);
     if (!result.group) return close_record(c, "rejected", result.refusal.text());
     if (!is_vertical && c.distance > kMaxDistance) return close_record(c, "rejected", "TOO_FAR");
@@ -170,44 +181,38 @@ class Search {
   }
 
   /// Groups in an order in which they may run: among ready ones, the one with the earliest node.
-  absl::StatusOr<FusionPlan> plan() {
-    FusionPlan out;
-    out.evaluations = evaluations_;
-    out.path_steps = dependencies_.steps();
-    std::vector<int> missing(groups_.size(), 0);
+  std::vector<int> run_order() const {
+    std::vector<int> missing(groups_.size(), 0), out;
     std::priority_queue<int, std::vector<int>, std::greater<>> ready;
-    std::size_t alive = 0;
     const auto for_each_reader = [&](int g, const auto& visit) {
       for (BufferId buffer : dependencies_.writes(g)) {
         for (int reader : dependencies_.readers(buffer)) visit(reader);
       }
     };
-    for (int g : dependencies_.order()) {
-      ++alive;
-      for_each_reader(g, [&](int reader) { ++missing[static_cast<std::size_t>(reader)]; });
-    }
-    for (int g : dependencies_.order()) {
+    const std::vector<int> groups = dependencies_.order();
+    for (int g : groups) for_each_reader(g, [&](int reader) { ++missing[static_cast<std::size_t>(reader)]; });
+    for (int g : groups) {
       if (missing[static_cast<std::size_t>(g)] == 0) ready.push(g);
     }
-    for (; !ready.empty();) {
-      const int g = ready.top();
+    while (!ready.empty()) {
+      out.push_back(ready.top());
       ready.pop();
-      for_each_reader(g, [&](int reader) {
+      for_each_reader(out.back(), [&](int reader) {
         if (--missing[static_cast<std::size_t>(reader)] == 0) ready.push(reader);
       });
-      out.groups.push_back(std::move(group(g)));
     }
-    if (out.groups.size() != alive) return absl::InternalError("fusion made a cycle");
     return out;
   }
 
   const LoweredGraph& lowered_;
+  const CostTable& costs_;
+  ScoreRule rule_;
   DecisionLog* log_;
   std::vector<Group> groups_;
   Dependencies dependencies_;
   std::vector<int> versions_;  ///< of a group: how often it was fused
   std::vector<int> rounds_;    ///< of a group: in which it was fused; 0: a single node
-  std::vector<Traffic> traffic_;
+  std::vector<Work> work_;
   std::vector<std::string> fused_into_;  ///< for the log: the group that took this one
   std::priority_queue<Candidate> queue_;
   std::int64_t evaluations_ = 0;
@@ -215,6 +220,10 @@ class Search {
 
 }  // namespace
 
-absl::StatusOr<FusionPlan> fuse(const LoweredGraph& lowered, DecisionLog* log) { return Search(lowered, log).run(); }
+absl::StatusOr<FusionPlan> fuse(const LoweredGraph& lowered, const FusionOptions& options, DecisionLog* log) {
+  Search search(lowered, options, log);
+  if (options.mode != FusionMode::kOff) search.fuse_greedily();
+  return search.plan();
+}
 
 }  // namespace tenon

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "compiler/explain/decision_log.h"
+#include "compiler/schedule/fusion_options.h"
 #include "compiler/schedule/group.h"
 
 namespace tenon {
@@ -21,6 +22,6 @@ struct FusionPlan {
 
 /// `log` may be null. A round of its candidates is one generation: pairs of single nodes are round 1, pairs of a group
 /// that was fused in round n are round n + 1. Internal if the groups have no order, which no legal fusion can cause.
-absl::StatusOr<FusionPlan> fuse(const LoweredGraph& lowered, DecisionLog* log);
+absl::StatusOr<FusionPlan> fuse(const LoweredGraph& lowered, const FusionOptions& options, DecisionLog* log);
 
 }  // namespace tenon

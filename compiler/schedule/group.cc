@@ -34,6 +34,7 @@ Group matmul_group(const LoweredGraph& lowered, int index) {
   group.lanes = node.matmul.n;
   Member member;
   member.node = index;
+  member.weight = 1;
   for (std::size_t v = 0; v < group.outer.size(); ++v) {
     group.axes.push_back({static_cast<std::int32_t>(v), group.outer[v], false});
   }
@@ -73,6 +74,12 @@ void choose_axes(const LoopNode& node, KernelClass kernel_class, int* lane, int*
   *lane = node.reduced == last ? last - 1 : last;
 }
 
+std::int64_t weight_of(const LoopNode& node) {
+  std::int64_t weight = node.kind == LoopNode::kPointwise ? 0 : 1;
+  for (const Instr& i : node.body) weight += i.kind == Instr::kApply ? op_weight(i.op) : 1;
+  return weight;
+}
+
 }  // namespace
 
 std::int64_t Group::full_count() const { return numel(outer) * sequence * lanes; }
@@ -91,6 +98,7 @@ Group group_of(const LoweredGraph& lowered, int index) {
   group.kernel_class = class_of(node);
   Member member;
   member.node = index;
+  member.weight = weight_of(node);
   int lane = -1, sequence = -1;
   choose_axes(node, group.kernel_class, &lane, &sequence);
   const int rank = static_cast<int>(node.space.size());

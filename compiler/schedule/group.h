@@ -23,6 +23,7 @@ struct Access {
 struct Member {
   int node = -1;  ///< position in LoweredGraph::nodes
   bool is_row = false;
+  std::int64_t weight = 0;      ///< of the node's ops, for one element (a matmul: for one product)
   std::vector<IndexExpr> vars;  ///< images of the node's variables
   std::vector<Access> reads;    ///< distinct, in the group's variables
   Access write;

@@ -33,9 +33,9 @@ std::int64_t loads_of(const Group& group) {
   return static_cast<std::int64_t>(loads.size());
 }
 
-std::int64_t weight_bound(const LoweredGraph& lowered, const Group& group) {
+std::int64_t weight_bound(const Group& group) {
   std::int64_t weight = 0;
-  for (const Member& m : group.members) weight += weight_of(lowered.nodes[static_cast<std::size_t>(m.node)].body);
+  for (const Member& m : group.members) weight += m.weight;
   return weight;
 }
 

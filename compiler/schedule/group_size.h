@@ -12,7 +12,7 @@ namespace tenon {
 std::int64_t loads_of(const Group& group);
 
 /// The weights of its ops (op_weight), members counted one by one: never below what the joined body has.
-std::int64_t weight_bound(const LoweredGraph& lowered, const Group& group);
+std::int64_t weight_bound(const Group& group);
 
 /// The weights of the ops of the joined body. Takes time in proportion to the bodies.
 std::int64_t joined_weight(const LoweredGraph& lowered, const Group& group);

@@ -90,7 +90,7 @@ Verdict size_limits(const LoweredGraph& lowered, const Group& group) {
   if (reads > kMaxLoads) {
     if (auto v = over("loads", loads_of(group), kMaxLoads)) return v;
   }
-  if (weight_bound(lowered, group) <= kMaxWeight) return std::nullopt;
+  if (weight_bound(group) <= kMaxWeight) return std::nullopt;
   return over("weight", joined_weight(lowered, group), kMaxWeight);
 }
 

@@ -28,14 +28,15 @@ std::string kernel_name(const Graph& graph, const LoweredGraph& lowered, const G
   return name;
 }
 
-KernelRecord describe(const LoweredGraph& lowered, const Group& group, const Kernel& kernel, const Traffic& traffic) {
+KernelRecord describe(const LoweredGraph& lowered, const Group& group, const Kernel& kernel, const Work& work,
+                      const CostTable& costs) {
   KernelRecord record;
   record.name = kernel.name;
   record.kernel_class = std::string(name_of(kernel.kernel_class));
   for (const Member& m : group.members) record.members.push_back(lowered.nodes[static_cast<std::size_t>(m.node)].node);
-  record.read_bytes = traffic.read_bytes;
-  record.write_bytes = traffic.write_bytes;
-  record.predicted = kernel_cost(traffic);
+  record.read_bytes = work.read_bytes;
+  record.write_bytes = work.write_bytes;
+  record.predicted = kernel_cost(work, costs);
   record.tasks = kernel.tasks();
   record.phases = static_cast<int>(kernel.phases.size());
   return record;
@@ -43,14 +44,15 @@ KernelRecord describe(const LoweredGraph& lowered, const Group& group, const Ker
 
 }  // namespace
 
-absl::StatusOr<LoopProgram> schedule(const Graph& graph, const LoweredGraph& lowered, DecisionLog* log) {
+absl::StatusOr<LoopProgram> schedule(const Graph& graph, const LoweredGraph& lowered, const FusionOptions& options,
+                                     DecisionLog* log) {
   LoopProgram program;
   program.pool = lowered.pool;
   program.buffers = lowered.buffers;
   program.scalars = lowered.scalars;
   program.num_inputs = lowered.num_inputs;
   program.num_outputs = lowered.num_outputs;
-  const absl::StatusOr<FusionPlan> plan = fuse(lowered, log);
+  const absl::StatusOr<FusionPlan> plan = fuse(lowered, options, log);
   if (!plan.ok()) return plan.status();
   const std::vector<Group>& groups = plan->groups;
   const Dependencies dependencies(lowered, groups);
@@ -59,8 +61,8 @@ absl::StatusOr<LoopProgram> schedule(const Graph& graph, const LoweredGraph& low
     for (Kernel& kernel : build_kernels(lowered, groups[g], stored, program.buffers)) {
       kernel.name = kernel_name(graph, lowered, groups[g], program.kernels.size());
       if (log) {
-        const Traffic traffic = traffic_of(lowered, dependencies, groups[g], static_cast<int>(g));
-        log->kernels.push_back(describe(lowered, groups[g], kernel, traffic));
+        const Work work = work_of(lowered, dependencies, groups[g], options.costs, static_cast<int>(g));
+        log->kernels.push_back(describe(lowered, groups[g], kernel, work, options.costs));
       }
       program.kernels.push_back(std::move(kernel));
     }

@@ -45,6 +45,7 @@ void write(std::string_view stage, std::string_view text) {
 
 CompileOptions compile_options() {
   CompileOptions o;
+  o.fusion.mode = parse_fusion_mode(options().fusion).value_or(FusionMode::kAuto);
   o.verify = options().verify;
   if (!options().dump.empty()) {
     o.dump = [](std::string_view stage, std::string text) {
@@ -59,7 +60,9 @@ void dump_code(absl::Span<const std::byte> key_bytes) {
   if (!llvm && !assembly) return;
   absl::StatusOr<Graph> graph = decode_graph(key_bytes);
   if (!graph.ok()) return;
-  absl::StatusOr<LoopProgram> program = build_loops(*graph, {});
+  CompileOptions options = compile_options();
+  options.dump = nullptr;
+  absl::StatusOr<LoopProgram> program = build_loops(*graph, options);
   if (!program.ok()) return;
   const std::vector<std::byte> kernels = encode_loop_program(*program);
   for (const auto& [wanted, stage, emit] :

@@ -56,7 +56,8 @@ std::string environment_text() {
   const codegen::TargetSpec* target = native_target();
   if (!target) return absl::StrCat("build ", build_id(), "\ntarget none\n");
   return absl::StrCat("format 1\nbuild ", build_id(), "\ntriple ", target->triple, "\ncpu ", target->cpu, "\nfeatures ",
-                      target->features, "\nnumerics ", options().numerics == "relaxed" ? "relaxed" : "portable", "\n");
+                      target->features, "\nnumerics ", options().numerics == "relaxed" ? "relaxed" : "portable", "\nfusion ",
+                      options().fusion, "\ncosts ", to_string(compile_options().fusion.costs), "\n");
 }
 
 std::string cache_root() {

@@ -16,6 +16,7 @@
 #include "runtime/device/cpu/allocator.h"
 #include "runtime/device/cpu/host_cpu.h"
 #include "runtime/session/compiler_library.h"
+#include "runtime/session/dump.h"
 #include "runtime/session/session.h"
 #include "runtime/tool/command.h"
 #include "runtime/tool/program_file.h"
@@ -117,7 +118,7 @@ int compile_command(const Arguments& arguments) {
     return kOk;
   }
   if (emit != "loops" && emit != "llvm" && emit != "asm") return fail_input("--emit is one of graph, loops, llvm, asm");
-  absl::StatusOr<LoopProgram> loops = build_loops(*graph, {});
+  absl::StatusOr<LoopProgram> loops = build_loops(*graph, session::compile_options());
   if (!loops.ok()) return fail(loops.status());
   if (emit == "loops") {
     std::cout << print_loops(*loops);

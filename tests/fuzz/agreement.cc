@@ -27,15 +27,17 @@ void expect_same(const RandomProgram& p, const Results& got, const Results& want
   }
 }
 
-void expect_loops(const RandomProgram& p, const Results& want) {
+void expect_loops(const RandomProgram& p, const Results& want, std::string_view mode_name, FusionMode mode) {
   CompileOptions options;
   options.verify = true;
+  options.fusion.mode = mode;
+  const std::string way = "loops, fusion " + std::string(mode_name);
   const auto loops = build_loops(p.graph, options);
-  ASSERT_TRUE(loops.ok()) << loops.status() << "\n" << print_graph(p.graph);
+  ASSERT_TRUE(loops.ok()) << way << loops.status() << "\n" << print_graph(p.graph);
   for (const bool reverse : {false, true}) {
     const auto got = interpret_loops(*loops, p.views(), p.scalars, {reverse});
-    ASSERT_TRUE(got.ok()) << got.status() << "\n" << print_graph(p.graph);
-    expect_same(p, *got, want, reverse ? "loops, tasks backwards" : "loops");
+    ASSERT_TRUE(got.ok()) << way << got.status() << "\n" << print_graph(p.graph);
+    expect_same(p, *got, want, (reverse ? way + ", tasks backwards" : way).c_str());
   }
 }
 
@@ -69,7 +71,7 @@ void expect_agreement(const RandomProgram& p, bool compiled) {
   ASSERT_TRUE(primitives.ok()) << primitives.status() << "\n" << print_graph(p.graph);
   const auto want = interpret(*primitives, p.views(), p.scalars);
   ASSERT_TRUE(want.ok()) << want.status() << "\n" << print_graph(p.graph);
-  expect_loops(p, *want);
+  for (const auto& [name, mode] : kFusionModes) expect_loops(p, *want, name, mode);
   if (compiled && !device::runnable_targets().empty()) expect_compiled(p, *want);
 }
 
