@@ -53,17 +53,19 @@ struct RealizeRecord {
   std::int64_t inline_cost = 0, store_cost = 0;
 };
 
-/// One tested pair of a fusion round. a and b name groups by their members' graph nodes, "%3+%7".
+/// One tested pair of a fusion round. a and b name groups by their members' graph nodes, "%3+%7". The fused pairs, in
+/// the order of their records, make the kernels.
 struct CandidateRecord {
-  int round = 0;
+  int round = 0;  ///< pairs of single values are round 1, pairs of a group that was fused in round n are n + 1
   std::string a, b;
   std::string kind;        ///< "vertical" or "horizontal"
   std::int64_t score = 0;  ///< picoseconds saved, weighted by same_kind: what pairs are ranked by; 0 where not reached
   std::int64_t shared_bytes = 0;
   bool same_kind = false;  ///< both are of one kernel class
   int distance = 0;        ///< loop nodes between the two
-  std::string verdict;     ///< "fused", "rejected", "unprofitable", "lost" (to another pair), "stale" (no longer legal)
-  std::string reason;      ///< a stable code, with a detail where it has one; none for "fused"
+  std::string
+      verdict;  ///< "fused", "rejected", "unprofitable", "lost" to another pair, "stale": legal when first tested
+  std::string reason;  ///< a stable code, with a detail where it has one; of a fused pair none
 };
 
 struct KernelRecord {

@@ -27,22 +27,13 @@ class Explain : public ::testing::Test {
   void SetUp() override {
     folder_ = fs::path(::testing::TempDir()) / absl::StrCat("tenon-explain-", getpid());
     fs::create_directories(folder_);
-    std::ofstream(path("attention.tir")) << kAttention;
   }
   void TearDown() override { fs::remove_all(folder_); }
 
   static constexpr const char* kRmsNorm = TENON_SOURCE_DIR "/tests/e2e/rms_norm.tir";
-  static constexpr const char* kAttention = R"(
-    input q: float32[4, 64, 32]
-    input k: float32[4, 32, 64]
-    input v: float32[4, 64, 32]
-    %3: float32[4, 64, 64] = matmul(q, k)
-    %4: float32[4, 64, 64] = softmax(%3, axis=2)
-    %5: float32[4, 64, 32] = matmul(%4, v)
-    output %5)";
+  static constexpr const char* kAttention = TENON_SOURCE_DIR "/tests/e2e/attention.tir";
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  std::vector<std::string> programs() const { return {kRmsNorm, path("attention.tir")}; }
 
   Output explain(const std::string& words) const { return run(absl::StrCat(TENON_BIN_DIR "/tenon explain ", words)); }
 
@@ -88,8 +79,15 @@ TEST_F(Explain, WrongUseIsOneLine) {
   }
 }
 
+TEST_F(Explain, MeasuredTimesStandBesideThePredicted) {
+  const auto measured = nlohmann::json::parse(read(report(std::string(kAttention) + " --measure", "json")));
+  for (const auto& kernel : measured["kernels"]) EXPECT_GT(kernel["measured_ps"], 0) << kernel;
+  const Output text = explain(std::string(kAttention) + " --measure");
+  EXPECT_NE(text.text.find("predicted  measured  error"), std::string::npos) << text.text;
+}
+
 TEST_F(Explain, ThePageNeedsNoOtherFileAndNoNetwork) {
-  for (const std::string& program : programs()) {
+  for (const std::string program : {kRmsNorm, kAttention}) {
     const std::string page = read(report(program, "html"));
     for (const char* address : {"http://", "https://", "src=", "@import", "url(", "fetch(", "<link"}) {
       const std::size_t at = page.find(address);
@@ -113,8 +111,8 @@ TEST_F(Explain, ThePagesScriptIsWellFormed) {
 
 TEST_F(Explain, ABrowserDrawsEveryView) {
   if (!is_installed("chromium")) GTEST_SKIP() << "chromium is not installed";
-  const std::string page = report(path("attention.tir"), "html");
-  const auto data = nlohmann::json::parse(read(report(path("attention.tir"), "json")));
+  const std::string page = report(kAttention, "html");
+  const auto data = nlohmann::json::parse(read(report(kAttention, "json")));
   const std::map<std::string, std::size_t> nodes = {{"trace", data["stages"][0]["nodes"].size()},
                                                     {"decompose", data["stages"][1]["nodes"].size()},
                                                     {"rewrite", data["stages"][2]["nodes"].size()},
@@ -131,8 +129,8 @@ TEST_F(Explain, ABrowserDrawsEveryView) {
 }
 
 TEST_F(Explain, GraphvizDrawsTheDotForm) {
-  const std::string file = report(path("attention.tir"), "dot");
-  const auto data = nlohmann::json::parse(read(report(path("attention.tir"), "json")));
+  const std::string file = report(kAttention, "dot");
+  const auto data = nlohmann::json::parse(read(report(kAttention, "json")));
   const std::string text = read(file);
   std::size_t clusters = 0;
   for (std::size_t at = text.find("subgraph"); at != std::string::npos; at = text.find("subgraph", at + 1)) ++clusters;

@@ -194,6 +194,9 @@ function realizeTable() {
   ], report.realize, 'The program has inputs and constants only.');
 }
 
+/// A pair that may not fuse is not scored.
+function isScored(c) { return c.score !== 0 || c.shared_bytes !== 0; }
+
 function candidateTable() {
   const chosen = {verdict: '', round: '', text: ''};
   const render = () => table(holderOf('candidates'), [
@@ -201,8 +204,8 @@ function candidateTable() {
     ['a', c => c.a, null, 'code'],
     ['b', c => c.b, null, 'code'],
     ['kind', c => c.kind],
-    ['shared', c => c.shared_bytes, c => bytes(c.shared_bytes), 'number'],
-    ['score', c => c.score, c => time(c.score), 'number'],
+    ['shared', c => c.shared_bytes, c => isScored(c) ? bytes(c.shared_bytes) : '', 'number'],
+    ['score', c => c.score, c => isScored(c) ? time(c.score) : '', 'number'],
     ['same kind', c => c.same_kind, c => c.same_kind ? 'yes' : 'no'],
     ['distance', c => c.distance, null, 'number'],
     ['verdict', c => c.verdict, null, '', c => c.verdict],
