@@ -40,6 +40,7 @@ class Search {
   Search(const LoweredGraph& lowered, const FusionOptions& options, DecisionLog* log)
       : lowered_(lowered),
         costs_(options.costs),
+        rows_off_(options.rows_off),
         rule_(options.mode == FusionMode::kInductor ? ScoreRule::kInductor : ScoreRule::kTime),
         log_(log),
         groups_(single_groups(lowered)),
@@ -103,7 +104,7 @@ class Search {
   void measure(int g) { work_[static_cast<std::size_t>(g)] = work_of(lowered_, dependencies_, group(g), costs_, g); }
   const Work& work(int g) const { return work_[static_cast<std::size_t>(g)]; }
 
-  FusionPair pair(int a, int b) { return {lowered_, dependencies_, a, b, group(a), group(b)}; }
+  FusionPair pair(int a, int b) { return {lowered_, dependencies_, a, b, group(a), group(b), rows_off_}; }
   void order(int& a, int& b) const {
     if (!dependencies_.is_before(a, b)) std::swap(a, b);
   }
@@ -206,6 +207,7 @@ class Search {
 
   const LoweredGraph& lowered_;
   const CostTable& costs_;
+  std::uint32_t rows_off_;
   ScoreRule rule_;
   DecisionLog* log_;
   std::vector<Group> groups_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a caller may choose of fusion. All of it is part of the key under which a program is cached.
+// What a caller may choose of fusion. Mode and costs are part of the key under which a program is cached.
 #pragma once
 
 #include <array>
@@ -36,6 +36,7 @@ inline std::optional<FusionMode> parse_fusion_mode(std::string_view name) {
 struct FusionOptions {
   FusionMode mode = FusionMode::kAuto;
   CostTable costs;
+  std::uint32_t rows_off = 0;  ///< tests only: bit n switches row Ln of the legality table off; not part of the key
 };
 
 }  // namespace tenon

@@ -125,8 +125,6 @@ Group group_of(const LoweredGraph& lowered, int index) {
 std::optional<Group> reindex(const LoweredGraph& lowered, const Group& other, const Group& target, bool level_row) {
   IndexPool& pool = *lowered.pool;
   const bool same_kind = other.has_reduction() && target.has_reduction();
-  if (same_kind && (other.kernel_class != target.kernel_class || other.sequence != target.sequence))
-    return std::nullopt;
   if (other.has_reduction() && !target.has_reduction()) return std::nullopt;
   // The axes that are matched by position; reduction axes are matched with each other.
   const bool rows_only = same_kind || level_row;
@@ -140,17 +138,10 @@ std::optional<Group> reindex(const LoweredGraph& lowered, const Group& other, co
     from.push_back(v);
     from_shape.push_back(axis.extent);
   }
-  std::int64_t other_reduced = 1, target_reduced = 1;
-  for (const SpaceAxis& axis : target.axes) target_reduced *= axis.reduced ? axis.extent : 1;
   for (const SpaceAxis& axis : other.axes) {
-    if (axis.reduced) {
-      other_reduced *= axis.extent;
-    } else {
-      to_shape.push_back(axis.extent);
-    }
+    if (!axis.reduced) to_shape.push_back(axis.extent);
   }
   if (numel(from_shape) != numel(to_shape)) return std::nullopt;
-  if (same_kind && other_reduced != target_reduced) return std::nullopt;
   const std::vector<IndexExpr> images = pool.delinearize(pool.linearize(from, from_shape), to_shape);
   std::vector<IndexExpr> vars(other.outer.size() + 2, pool.constant(0));
   std::size_t next = 0;

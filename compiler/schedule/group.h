@@ -55,7 +55,8 @@ struct Group {
 Group group_of(const LoweredGraph& lowered, int node);
 
 /// `other` over the space of `target`: its full members at level full or row, reduction axis on reduction axis.
-/// Nothing when the sizes do not fit. `level_row` asks for level row (pointwise groups only).
+/// Nothing when the sizes do not fit. Two reductions have the same class and reduced extents. `level_row` asks for
+/// level row (pointwise groups only).
 std::optional<Group> reindex(const LoweredGraph& lowered, const Group& other, const Group& target, bool level_row);
 
 /// floor_div and mod terms in all accesses: what a space costs.

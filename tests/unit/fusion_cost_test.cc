@@ -93,7 +93,7 @@ Scored score(std::int64_t elements, bool second_reads_first) {
   g.sum(second_reads_first ? std::vector{first} : std::vector{x}, true);
   const std::vector<Group> groups = {group_of(g.graph(), 0), group_of(g.graph(), 1)};
   const Dependencies d(g.graph(), groups);
-  const FusionPair pair{g.graph(), d, 0, 1, groups[0], groups[1]};
+  const FusionPair pair{g.graph(), d, 0, 1, groups[0], groups[1], 0};
   const FusionResult both = can_fuse(pair);
   EXPECT_TRUE(both.group.has_value());
   const CostTable t;
