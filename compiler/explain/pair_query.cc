@@ -130,8 +130,8 @@ PairAnswer fused(const DecisionLog& log, const Subject& a, const Subject& b, con
                              log.kernels[static_cast<std::size_t>(*kernel)].name);
   if (test && test->verdict == "fused") {
     answer.candidate = *test;
-    absl::StrAppend(&answer.text, "; ", test->a, " and ", test->b, " were fused in round ", test->round, ", saving ",
-                    time_text(test->score));
+    absl::StrAppend(&answer.text, "; ", test->a, " and ", test->b, " were fused in round ", test->round,
+                    " by a score of ", time_text(test->score));
   }
   return answer;
 }

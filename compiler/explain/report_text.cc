@@ -72,12 +72,13 @@ std::string realize_text(const DecisionLog& log) {
 
 std::string candidates_text(const DecisionLog& log) {
   if (log.candidates.empty()) return "  no two kernels share a buffer\n";
-  Table table({"round", "a", "b", "kind", "shared", "saves", "verdict", "reason"});
+  Table table({"round", "a", "b", "kind", "shared", "score", "same", "distance", "verdict", "reason"});
   for (const CandidateRecord& c : log.candidates) {
     // A pair that may not fuse is not scored.
     const bool is_scored = c.score != 0 || c.shared_bytes != 0;
     table.row({absl::StrCat(c.round), c.a, c.b, c.kind, is_scored ? size_text(c.shared_bytes) : "",
-               is_scored ? time_text(c.score) : "", c.verdict, c.reason});
+               is_scored ? time_text(c.score) : "", c.same_kind ? "yes" : "no", absl::StrCat(c.distance), c.verdict,
+               c.reason});
   }
   return table.text();
 }
