@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 // The `tenon` command: reads the command line and calls a command of command.h.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
+#include "absl/strings/str_cat.h"
+#include "compiler/build_id.h"
 #include "runtime/tool/command.h"
 
 namespace tenon::tool {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
-      {"run", "PROG [--stats]", "run a program and print its outputs", {"stats", "quiet"}, run_command},
+      {"run", "PROG [--stats] [--quiet]", "run a program and print its outputs", {"stats", "quiet"}, run_command},
       {"explain",
        "PROG [--measure] [--json|--dot|--html|--why-not A,B] [-o FILE]",
        "show every decision of its compilation",
@@ -21,7 +24,7 @@ const std::vector<Command>& commands() {
        {"mode=", "device=", "only=", "v", "reasons"},
        check_command},
       {"compile", "PROG --emit graph|loops|llvm|asm", "print a stage of its compilation", {"emit="}, compile_command},
-      {"cache", "path|stats", "where the disk cache is, and what is in it", {"json"}, cache_command},
+      {"cache", "path|stats [--json]", "where the disk cache is, and what is in it", {"json"}, cache_command},
       {"doctor", "", "what this machine and installation can do", {}, doctor_command},
   };
   return table;
@@ -44,12 +47,40 @@ int fail_input(std::string_view message) {
 
 namespace {
 
-int usage(std::FILE* out) {
-  std::fprintf(out, "usage: tenon COMMAND ...\n\n");
-  for (const Command& c : commands()) std::fprintf(out, "  %-8s %s\n           %s\n", c.name, c.usage, c.summary);
-  std::fprintf(out, "\nPROG is a .tir file, or FILE.json#ID for one case of a case file.\n");
-  return out == stdout ? kOk : kBadInput;
+constexpr const char* kAboutPrograms = "PROG is a .tir file, or FILE.json#ID for one case of a case file.\n";
+
+int print_help() {
+  std::printf("usage: tenon COMMAND ...\n\n");
+  for (const Command& c : commands()) std::printf("  %-8s %s\n           %s\n", c.name, c.usage, c.summary);
+  std::printf("\n%s", kAboutPrograms);
+  std::printf("tenon help COMMAND is about one command; tenon --version tells which build this is.\n");
+  return kOk;
 }
+
+int print_help(const Command& c) {
+  const std::string_view usage = c.usage;
+  std::printf("usage: tenon %s%s%s\n\n  %s\n", c.name, usage.empty() ? "" : " ", c.usage, c.summary);
+  if (usage.find("PROG") != std::string_view::npos) std::printf("\n%s", kAboutPrograms);
+  return kOk;
+}
+
+int print_version() {
+  std::printf("tenon %s (build %s)\n", TENON_VERSION, build_id());
+  return kOk;
+}
+
+const Command* find_command(std::string_view name) {
+  const auto found = std::ranges::find(commands(), name, &Command::name);
+  return found == commands().end() ? nullptr : &*found;
+}
+
+int fail_command(std::string_view name) {
+  std::string names;
+  for (const Command& c : commands()) absl::StrAppend(&names, names.empty() ? "" : ", ", c.name);
+  return fail_input(absl::StrCat("no command '", std::string(name), "'; there are ", names));
+}
+
+bool is_help(std::string_view word) { return word == "--help" || word == "-h"; }
 
 /// Whether the command knows the flag: 1 plain, 2 with a value, 0 not at all.
 int flag_kind(const Command& command, std::string_view name) {
@@ -80,15 +111,24 @@ int dispatch(const Command& command, const std::vector<std::string>& words) {
   return command.run(arguments);
 }
 
+/// Words of `tenon help`: none, or one command.
+int help(const std::vector<std::string>& words) {
+  if (words.empty()) return print_help();
+  if (words.size() > 1) return fail_input("help takes one command");
+  const Command* command = find_command(words[0]);
+  return command ? print_help(*command) : fail_command(words[0]);
+}
+
 int tool_main(int argc, char** argv) {
-  const std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.empty()) return usage(stderr);
-  if (words[0] == "help" || words[0] == "--help" || words[0] == "-h") return usage(stdout);
-  for (const Command& command : commands()) {
-    if (words[0] == command.name) return dispatch(command, {words.begin() + 1, words.end()});
-  }
-  std::fprintf(stderr, "tenon: no command '%s'\n", words[0].c_str());
-  return usage(stderr);
+  if (argc < 2) return fail_input("give a command; tenon help lists them");
+  const std::string first = argv[1];
+  const std::vector<std::string> rest(argv + 2, argv + argc);
+  if (first == "help") return help(rest);
+  if (is_help(first)) return print_help();
+  if (first == "--version") return print_version();
+  const Command* command = find_command(first);
+  if (!command) return fail_command(first);
+  return std::ranges::any_of(rest, is_help) ? print_help(*command) : dispatch(*command, rest);
 }
 
 }  // namespace

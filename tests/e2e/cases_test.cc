@@ -56,6 +56,32 @@ TEST(Tool, BadInputIsOneLineAndStatus2) {
   }
 }
 
+TEST(Tool, HelpAndVersionAreAnswersNotErrors) {
+  const std::string tool = TENON_BIN_DIR "/tenon ";
+  for (const char* command : {"run", "explain", "check", "compile", "cache", "doctor"}) {
+    const Output asked = run(absl::StrCat(tool, "help ", command));
+    EXPECT_EQ(asked.status, 0) << asked.text;
+    EXPECT_EQ(asked.text.find(absl::StrCat("usage: tenon ", command)), 0u) << asked.text;
+    for (const char* flag : {" --help", " -h", " PROG --help --nonsense"}) {
+      EXPECT_EQ(run(absl::StrCat(tool, command, flag)).text, asked.text) << command << flag;
+    }
+    EXPECT_NE(run(tool + "help").text.find(absl::StrCat("  ", command, " ")), std::string::npos) << command;
+  }
+  for (const char* words : {"help", "--help", "-h", "--version"}) {
+    EXPECT_EQ(run(tool + words).status, 0) << words;
+    EXPECT_EQ(run(absl::StrCat("(", tool, words, " >/dev/null)")).text, "") << "said on standard error";
+  }
+  EXPECT_EQ(run(tool + "--version").text.find("tenon "), 0u);
+}
+
+TEST(Tool, AnUnknownCommandListsTheValidOnes) {
+  for (const char* words : {"frobnicate", "help frobnicate"}) {
+    const Output out = run(absl::StrCat(TENON_BIN_DIR "/tenon ", words));
+    EXPECT_EQ(out.status, 2);
+    EXPECT_EQ(out.text, "tenon: no command 'frobnicate'; there are run, explain, check, compile, cache, doctor\n");
+  }
+}
+
 TEST(Tool, ASecondProcessCompilesNothingAndOpensNoCompiler) {
   const fs::path root = fs::path(::testing::TempDir()) / "tenon-second-process";
   fs::remove_all(root);
