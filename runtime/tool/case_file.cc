@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 
@@ -16,6 +15,7 @@
 #include "compiler/ir/op.h"
 #include "compiler/ops/scalar_eval.h"
 #include "runtime/api/access.h"
+#include "runtime/tool/json_file.h"
 #include "runtime/tool/program_file.h"
 
 namespace tenon::tool {
@@ -32,8 +32,21 @@ void only_fields(const Json& object, std::initializer_list<std::string_view> kno
   }
 }
 
+const Json& field_of(const Json& object, const char* field) {
+  if (!object.is_object()) fail("an object was expected, not " + object.dump().substr(0, 40));
+  const auto found = object.find(field);
+  if (found == object.end()) fail("the field '" + std::string(field) + "' is missing");
+  return *found;
+}
+
+std::string text_of(const Json& object, const char* field) {
+  const Json& value = field_of(object, field);
+  if (!value.is_string()) fail("'" + std::string(field) + "' is no text: " + value.dump().substr(0, 40));
+  return value.get<std::string>();
+}
+
 const Json& array_of(const Json& object, const char* field) {
-  const Json& value = object.at(field);
+  const Json& value = field_of(object, field);
   if (!value.is_array()) fail(std::string(field) + " is not an array");
   return value;
 }
@@ -136,17 +149,17 @@ std::vector<std::byte> data_of_file(const std::string& path, const TensorType& t
 
 CaseTensor tensor_of(const Json& j, const std::string& folder) {
   CaseTensor t;
-  t.name = j.at("name").get<std::string>();
-  const std::optional<DType> dtype = dtype_named(j.at("dtype").get<std::string>());
-  if (!dtype) fail("no dtype '" + j.at("dtype").get<std::string>() + "'");
+  t.name = text_of(j, "name");
+  const std::optional<DType> dtype = dtype_named(text_of(j, "dtype"));
+  if (!dtype) fail("no dtype '" + text_of(j, "dtype") + "'");
   t.type.dtype = *dtype;
   for (const Json& extent : array_of(j, "shape")) t.type.shape.push_back(integer_of(extent, "a length"));
   if (!is_possible_shape(t.type.shape)) fail("a tensor of shape " + to_string(t.type.shape));
   if (j.contains("file") == j.contains("data")) fail("tensor '" + t.name + "' has not one of data and file");
   if (j.contains("file")) {
-    t.data = data_of_file(folder + j.at("file").get<std::string>(), t.type);
+    t.data = data_of_file(folder + text_of(j, "file"), t.type);
   } else if (numel(t.type.shape) > 0 || !array_of(j, "data").empty()) {
-    append_elements(j.at("data"), t.type, 0, t.data);
+    append_elements(field_of(j, "data"), t.type, 0, t.data);
   }
   return t;
 }
@@ -304,12 +317,12 @@ CaseAttribute attribute_of(const std::string& name, const Json& j) {
 CaseArgument argument_of(const Json& j) {
   if (j.is_string()) return j.get<std::string>();
   only_fields(j, {"scalar"}, "an argument");
-  return number_of(j.at("scalar"));
+  return number_of(field_of(j, "scalar"));
 }
 
 int repeat_of(const Json& j) {
   constexpr std::int64_t kMost = 1'000'000;
-  const std::int64_t n = j.contains("repeat") ? integer_of(j.at("repeat"), "repeat") : 1;
+  const std::int64_t n = j.contains("repeat") ? integer_of(field_of(j, "repeat"), "repeat") : 1;
   if (n < 1 || n > kMost) fail(absl::StrCat("repeat is ", n, ", not 1 to ", kMost));
   return static_cast<int>(n);
 }
@@ -317,11 +330,11 @@ int repeat_of(const Json& j) {
 CaseStep step_of(const Json& j) {
   only_fields(j, {"op", "args", "attrs", "out", "repeat"}, "a step");
   CaseStep step;
-  step.op = j.at("op").get<std::string>();
-  step.out = j.at("out").get<std::string>();
+  step.op = text_of(j, "op");
+  step.out = text_of(j, "out");
   try {
     for (const Json& arg : array_of(j, "args")) step.arguments.push_back(argument_of(arg));
-    const Json& attributes = j.at("attrs");
+    const Json& attributes = field_of(j, "attrs");
     if (!attributes.is_object()) fail("attrs is not an object");
     if (const std::optional<Form> form = form_of(step.op)) {
       check_operands(step.arguments, *form);
@@ -348,9 +361,11 @@ CaseOutput output_of(const Json& j, const std::string& folder) {
   out.want = tensor_of(j, folder);
   out.rtol = tolerance_of(j, "rtol");
   out.atol = tolerance_of(j, "atol");
-  if (j.contains("ulp")) out.ulp = integer_of(j.at("ulp"), "ulp");
+  if (j.contains("ulp")) out.ulp = integer_of(field_of(j, "ulp"), "ulp");
   if (out.ulp.value_or(0) < 0) fail("ulp is negative");
-  out.signed_zero = j.value("signed_zero", false);
+  const Json signed_zero = j.value("signed_zero", Json(false));
+  if (!signed_zero.is_boolean()) fail("signed_zero is neither true nor false");
+  out.signed_zero = signed_zero.get<bool>();
   return out;
 }
 
@@ -379,7 +394,7 @@ void check_names(const Case& c) {
 Case case_of(const Json& j, const std::string& folder) {
   only_fields(j, {"id", "source", "kind", "inputs", "program", "outputs", "note", "check"}, "a case");
   Case c;
-  c.id = j.at("id").get<std::string>();
+  c.id = text_of(j, "id");
   try {
     for (const Json& input : array_of(j, "inputs")) {
       only_fields(input, {"name", "dtype", "shape", "data", "file"}, "an input");
@@ -414,14 +429,15 @@ std::optional<DType> dtype_named(std::string_view name) {
 absl::StatusOr<std::vector<Case>> read_cases(const std::string& path) {
   absl::StatusOr<std::string> text = read_text(path);
   if (!text.ok()) return text.status();
+  const absl::StatusOr<Json> file = parse_json(*text, path);
+  if (!file.ok()) return file.status();
   const std::size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
   try {
-    const Json file = Json::parse(*text);
-    if (!file.is_array()) fail("the file is not an array of cases");
+    if (!file->is_array()) fail("the file is not an array of cases");
     std::vector<Case> cases;
     std::set<std::string> ids;
-    for (const Json& j : file) {
+    for (const Json& j : *file) {
       cases.push_back(case_of(j, folder));
       if (!ids.insert(cases.back().id).second) fail("case " + cases.back().id + " is defined twice");
     }

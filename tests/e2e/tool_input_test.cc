@@ -134,6 +134,28 @@ TEST(ToolInput, TolerancesAreNotNegative) {
   expect_output_refused(output(R"("ulp":0.5)"), "ulp is no integer");
 }
 
+TEST(ToolInput, WhatIsNoJsonIsShownByLineAndColumn) {
+  expect_file_refused("[", ".json:1:2: the JSON ends too early");
+  expect_file_refused("", ".json:1:1: the JSON ends too early");
+  expect_file_refused("[{\"id\": \"A\",\n  \"inputs\" []}]",
+                      R"(.json:2:12: the JSON is wrong at the end of '  \"inputs\" [')");
+  expect_file_refused("[]\n\nx", ".json:3:1: the JSON is wrong at the end of 'x'");
+  expect_file_refused("[1,\n 1e999]", ".json:2:6: the number is too large at the end of ' 1e999'");
+  expect_file_refused("[\"a\nb\"]", R"(.json:1:4: the JSON is wrong at the end of '[\"a\n')");
+  expect_file_refused("[\"\xff\"]", R"(.json:1:3: the JSON is wrong at the end of '[\"\xff')");
+  expect_file_refused(std::string(100, '[') + "}", ".json:1:101: the JSON is wrong at the end of '...[");
+}
+
+TEST(ToolInput, FieldsAreThereAndOfTheirType) {
+  expect_file_refused("[{}]", "the field 'id' is missing");
+  expect_file_refused(R"([{"id":3}])", "'id' is no text: 3");
+  expect_file_refused(R"([{"id":"A"}])", "case A: the field 'inputs' is missing");
+  expect_input_refused(R"({"name":"x","shape":[2],"data":[1,2]})", "the field 'dtype' is missing");
+  expect_step_refused(R"({"op":"negative","args":["x"],"out":"y"})", "the field 'attrs' is missing");
+  expect_output_refused(R"({"name":"y","dtype":"float32","shape":[1],"data":[1],"signed_zero":1})",
+                        "signed_zero is neither true nor false");
+}
+
 TEST(ToolInput, ProgramsHaveAnOutput) {
   for (const char* command : {"run %", "explain %"}) {
     for (const char* text : {"", "input x: float32[2] = fill(1, -1, 1)\n"}) {
