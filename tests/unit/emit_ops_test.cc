@@ -58,12 +58,24 @@ std::uint64_t random_element(DType dtype, std::uint64_t& state) {
   return bits;
 }
 
+// x a whole multiple of y or a little beside it, where the quotients of divisions and remainders turn.
+void push_multiples(DType dtype, std::vector<std::vector<std::uint64_t>>& columns, std::uint64_t& state) {
+  for (int k = 0; k < 200; ++k) {
+    const std::uint64_t y = bits_of(dtype, std::ldexp(static_cast<double>(next_random(state) >> 53) + 1, -5));
+    const std::uint64_t times = bits_of(dtype, static_cast<std::int64_t>(next_random(state) % 200));
+    const std::uint64_t product[] = {y, times};
+    columns[0].push_back(eval_scalar(Op::k_multiply, dtype, dtype, product) + next_random(state) % 3);
+    columns[1].push_back(y);
+  }
+}
+
 // Operand columns: all pairs of edges, then random ones; an odd number of rows, so that there is a tail.
 std::vector<std::vector<std::uint64_t>> operands_for(const std::vector<DType>& dtypes) {
   std::vector<std::vector<std::uint64_t>> columns(dtypes.size());
   const auto a = edges(dtypes[0]);
   const auto b = dtypes.size() > 1 ? edges(dtypes[1]) : std::vector<std::uint64_t>{0};
   std::uint64_t state = 12345;
+  if (dtypes.size() == 2 && dtypes[0] == dtypes[1] && is_float(dtypes[0])) push_multiples(dtypes[0], columns, state);
   const auto push = [&](std::size_t i, std::size_t j) {
     columns[0].push_back(a[i]);
     if (dtypes.size() > 1) columns[1].push_back(b[j]);

@@ -75,8 +75,6 @@ Value* emit_exact_op(KernelIr& ir, const OpCall& call) {
       return emit_maximum(ir, call.operand, x, y);
     case Op::k_minimum:
       return emit_minimum(ir, call.operand, x, y);
-    case Op::k_fmod:
-      return ir.b.CreateFRem(x, y);
     case Op::k_nextafter:
       return is_half(call.operand) ? emit_half_nextafter(ir, call) : nullptr;
     default:
