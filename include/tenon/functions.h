@@ -95,11 +95,12 @@ TENON_API Tensor repeat(const TensorArg& x, std::int64_t count, std::int64_t axi
 // ---- layers ----
 
 /// (x - mean)/sqrt(var + epsilon)*weight + bias; mean and (uncorrected) variance over axes axis..last, of whose shape
-/// weight and bias are. bias, or both, may be none. Floats; weight and bias have the dtype of x.
+/// weight and bias are. bias, or both, may be none. x is of floats; all are
+/// brought to the dtype that they meet in, which is the result's: float32 for a bfloat16 x with a float32 weight.
 TENON_API Tensor layer_norm(const TensorArg& x, const OptionalOperand& weight = none,
                             const OptionalOperand& bias = none, double epsilon = 1e-5, std::int64_t axis = -1);
-/// x*rsqrt(mean(x*x) + epsilon)*weight over axes axis..last, of whose shape weight is; it may be none. Floats; weight
-/// has the dtype of x.
+/// x*rsqrt(mean(x*x) + epsilon)*weight over axes axis..last, of whose shape weight is; it may be none. Dtypes as in
+/// layer_norm.
 TENON_API Tensor rms_norm(const TensorArg& x, const OptionalOperand& weight = none, double epsilon = 1e-6,
                           std::int64_t axis = -1);
 

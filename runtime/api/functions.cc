@@ -7,6 +7,7 @@
 
 #include "compiler/ir/text.h"
 #include "runtime/api/call.h"
+#include "runtime/trace/promote.h"
 #include "tenon/ops.h"
 
 namespace tenon {
@@ -44,12 +45,11 @@ Padding padding_of(const TensorArg& x, const Widths& widths) {
 
 bool is_two(const Operand& y) { return !y.node() && !y.scalar().is_float() && y.scalar().as_int() == 2; }
 
-/// Weight or bias may be a number or none only as the row allows: present ones in order.
-Tensor normalised(Op op, const TensorArg& x, double epsilon, std::initializer_list<const OptionalOperand*> parameters,
-                  std::int64_t axis) {
-  const DType dtype = api::dtype_of(x) == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
-  const trace::NodeRef small = trace::scalar_argument(dtype, epsilon, op, x.call_site());
-  absl::InlinedVector<trace::Argument, 4> arguments = {{x.node(), 0}, {small.get(), 0}};
+using Parameters = std::initializer_list<const OptionalOperand*>;
+
+/// x and, as the row allows, the tensors that are given of weight and bias.
+absl::InlinedVector<trace::TraceNode*, 3> given_tensors(Op op, const TensorArg& x, Parameters parameters) {
+  absl::InlinedVector<trace::TraceNode*, 3> tensors = {x.node()};
   bool is_last = false;
   for (const OptionalOperand* parameter : parameters) {
     const Operand* given = parameter->get();
@@ -57,8 +57,28 @@ Tensor normalised(Op op, const TensorArg& x, double epsilon, std::initializer_li
       trace::fail(name_of(op), given->node() ? "a bias needs a weight" : "weight and bias are tensors", x.call_site());
     }
     is_last = !given;
-    if (given) arguments.push_back({given->node(), 0});
+    if (given) tensors.push_back(given->node());
   }
+  return tensors;
+}
+
+/// The tensors in the dtype that a float x and its parameters meet in.
+absl::InlinedVector<trace::NodeRef, 3> promoted(Op op, const TensorArg& x, Parameters parameters) {
+  const auto tensors = given_tensors(op, x, parameters);
+  DType common = api::dtype_of(x);
+  for (const trace::TraceNode* tensor : tensors) common = trace::promote(common, tensor->type.dtype).value_or(common);
+  if (!is_float(api::dtype_of(x))) common = api::dtype_of(x);  // which the row refuses
+  absl::InlinedVector<trace::NodeRef, 3> cast;
+  for (trace::TraceNode* tensor : tensors) cast.push_back(trace::cast(tensor, common, x.call_site()));
+  return cast;
+}
+
+Tensor normalised(Op op, const TensorArg& x, double epsilon, Parameters parameters, std::int64_t axis) {
+  const auto tensors = promoted(op, x, parameters);
+  const DType dtype = tensors[0]->type.dtype == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  const trace::NodeRef small = trace::scalar_argument(dtype, epsilon, op, x.call_site());
+  absl::InlinedVector<trace::Argument, 4> arguments = {{tensors[0].get(), 0}, {small.get(), 0}};
+  for (std::size_t i = 1; i < tensors.size(); ++i) arguments.push_back({tensors[i].get(), 0});
   return api::finish(trace::apply(op, arguments, attributes(api::axis_of(op, x, axis)), x.call_site()), x.call_site());
 }
 

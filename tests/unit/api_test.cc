@@ -202,6 +202,28 @@ TEST(Functions, LayersHaveTheirDefaults) {
   EXPECT_EQ(floats(relu(x - 2)), (Floats{0, 1, 0, 0}));
 }
 
+TEST(Functions, NormalisationsPromoteXAndItsParameters) {
+  const Tensor x = random::normal({4, 100}, seed(1)), w = random::normal({100}, seed(2)),
+               b = random::normal({100}, seed(3));
+  const auto expect = [](const Tensor& mixed, const Tensor& promoted, DType dtype) {
+    EXPECT_EQ(mixed.dtype(), dtype);
+    EXPECT_TRUE(all(mixed == promoted).item<bool>());
+  };
+  for (const DType half : {DType::kFloat16, DType::kBFloat16}) {
+    const Tensor low = x.astype(half), rounded = low.astype(DType::kFloat32);
+    const Tensor low_w = w.astype(half), rounded_w = low_w.astype(DType::kFloat32);
+    expect(rms_norm(low, w), rms_norm(rounded, w), DType::kFloat32);
+    expect(rms_norm(x, low_w), rms_norm(x, rounded_w), DType::kFloat32);
+    expect(layer_norm(low, low_w, b), layer_norm(rounded, rounded_w, b), DType::kFloat32);
+    expect(layer_norm(low, w.astype(DType::kFloat64)),
+           layer_norm(low.astype(DType::kFloat64), w.astype(DType::kFloat64)), DType::kFloat64);
+    EXPECT_EQ(layer_norm(low, low_w).dtype(), half);
+  }
+  EXPECT_EQ(rms_norm(x.astype(DType::kFloat16), w.astype(DType::kBFloat16)).dtype(), DType::kFloat32);
+  expect(rms_norm(x, ones({100}, DType::kInt8)), rms_norm(x), DType::kFloat32);
+  EXPECT_THROW(rms_norm(x.astype(DType::kInt32), w), Error);
+}
+
 TEST(Functions, PartsByStartAndStop) {
   const Tensor x = counted({3, 4});
   EXPECT_EQ(floats(slice(x, {1}, {3})), (Floats{4, 5, 6, 7, 8, 9, 10, 11}));
