@@ -73,10 +73,11 @@ class TENON_API Explanation {
 /// Whether an explanation has only predicted times of its kernels, or measured ones beside them.
 enum class Timing : std::uint8_t { kPredicted, kMeasured };
 
-/// Explains the program that would compute `tensors` together. They must not be evaluated yet (an evaluated tensor has
-/// no program left; throws Error, kInvalidArgument). Compiles no machine code and computes nothing, unless it is to
-/// measure: then each kernel is compiled and run some times on the tensors' inputs, in order, and its record holds the
-/// median. The tensors stay unevaluated.
+/// Explains the program that would compute `tensors` together. If all are evaluated: the program that has computed
+/// them, or the last of them where each was asked for on its own; throws Error, kInvalidArgument, if its values were
+/// given. Compiles no machine code and computes nothing, unless it is to measure: then each kernel is compiled and run
+/// some times on the tensors' inputs, in order, and its record holds the median. The tensors stay unevaluated; of
+/// evaluated ones, whose inputs are gone, nothing is measured (throws).
 TENON_API Explanation explain(const std::vector<Tensor>& tensors, Timing timing = Timing::kPredicted,
                               const std::source_location& call_site = std::source_location::current());
 TENON_API Explanation explain(const TensorArg& tensor, Timing timing = Timing::kPredicted);

@@ -76,6 +76,16 @@ absl::Status measure(const session::CapturedProgram& captured, std::vector<Kerne
   return session::measure_kernels(captured.key_bytes, inputs, captured.scalars, kernels).status();
 }
 
+/// The bytes of the program that has computed the last of the nodes, which are ready.
+const std::vector<std::byte>& computed_by(const std::vector<trace::TraceNode*>& nodes,
+                                          const std::source_location& call_site) {
+  const char* wrong = nodes.empty()                ? "takes at least one tensor"
+                      : !nodes.back()->computed_by ? "the tensor's values were given: no program has computed them"
+                                                   : nullptr;
+  if (wrong) throw Error(ErrorCode::kInvalidArgument, "explain", wrong, call_site);
+  return *nodes.back()->computed_by;
+}
+
 }  // namespace
 
 Explanation explain(const std::vector<Tensor>& tensors, Timing timing, const std::source_location& call_site) {
@@ -85,11 +95,13 @@ Explanation explain(const std::vector<Tensor>& tensors, Timing timing, const std
     nodes.push_back(internal::Access::node(tensor));
   }
   const session::CapturedProgram captured = session::capture(nodes);
-  if (captured.key_bytes.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "explain", "the tensor is evaluated already; explain it before",
-                call_site);
+  const bool is_evaluated = captured.key_bytes.empty();
+  if (is_evaluated && timing == Timing::kMeasured) {
+    throw Error(ErrorCode::kInvalidArgument, "explain",
+                "the tensor is evaluated and what it was computed from is gone; measure before", call_site);
   }
-  absl::StatusOr<session::ProgramExplanation> e = session::explain_program(captured.key_bytes);
+  absl::StatusOr<session::ProgramExplanation> e =
+      session::explain_program(is_evaluated ? computed_by(nodes, call_site) : captured.key_bytes);
   if (!e.ok()) raise(e.status(), call_site);
   if (timing == Timing::kMeasured) {
     if (absl::Status status = measure(captured, e->log.kernels); !status.ok()) raise(status, call_site);

@@ -102,8 +102,9 @@ Tensor offset(const trace::TraceNode& node, const Part& part) {
   for (std::size_t axis = 0; axis < part.rank(); ++axis) elements += part.starts[axis] * strides[axis];
   const auto width = static_cast<std::int64_t>(size_of(node.type.dtype));
   TensorType type{node.type.dtype, Shape(part.shape.begin(), part.shape.end())};
-  return internal::Access::wrap(
-      trace::make_ready(std::move(type), node.storage, {}, node.byte_offset + elements * width));
+  NodeRef part_of = trace::make_ready(std::move(type), node.storage, {}, node.byte_offset + elements * width);
+  part_of->computed_by = node.computed_by;
+  return internal::Access::wrap(std::move(part_of));
 }
 
 Tensor dynamic_block(const TensorArg& x, const Dims& starts, const Dims& lengths, const Location& call_site) {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/codegen/runtime_table.h"
+#include "compiler/ir/serialize.h"
 #include "compiler/ops/decompose.h"
 #include "compiler/ops/interpreter.h"
 #include "runtime/device/cpu/allocator.h"
@@ -27,7 +28,8 @@ const RuntimeTable& runtime_table() {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const Program>> Program::load(const Artifact& artifact) {
+absl::StatusOr<std::shared_ptr<const Program>> Program::load(const Artifact& artifact,
+                                                             trace::CanonicalBytes canonical_bytes) {
   absl::StatusOr<device::LoadedImage> image = device::LoadedImage::load(artifact.image);
   if (!image.ok()) return image.status();
   std::shared_ptr<Program> program(new Program);
@@ -36,18 +38,25 @@ absl::StatusOr<std::shared_ptr<const Program>> Program::load(const Artifact& art
   if (!program->stub_) return absl::InternalError("the image has no host stub");
   program->arena_bytes_ = artifact.arena_bytes;
   program->num_kernels_ = artifact.num_kernels;
+  program->canonical_bytes_ = std::move(canonical_bytes);
   return program;
 }
 
-absl::StatusOr<std::shared_ptr<const Program>> Program::interpreted(Graph graph) {
-  absl::StatusOr<Graph> primitives = decompose(graph);
+absl::StatusOr<std::shared_ptr<const Program>> Program::interpreted(trace::CanonicalBytes canonical_bytes) {
+  const absl::StatusOr<Graph> graph = decode_graph(*canonical_bytes);
+  if (!graph.ok()) return graph.status();
+  absl::StatusOr<Graph> primitives = decompose(*graph);
   if (!primitives.ok()) return primitives.status();
   std::shared_ptr<Program> program(new Program);
   program->graph_ = *std::move(primitives);
+  program->canonical_bytes_ = std::move(canonical_bytes);
   return program;
 }
 
-std::size_t Program::held_bytes() const { return image_ ? image_->mapped_bytes() : graph_.size() * sizeof(Node); }
+std::size_t Program::held_bytes() const {
+  const std::size_t code = image_ ? image_->mapped_bytes() : graph_.size() * sizeof(Node);
+  return code + (canonical_bytes_ ? canonical_bytes_->size() : 0);
+}
 
 absl::Status Program::run(const RunArguments& arguments) const {
   return image_ ? run_compiled(arguments) : run_interpreted(arguments);

@@ -11,6 +11,7 @@
 #include "compiler/artifact.h"
 #include "compiler/ir/graph.h"
 #include "runtime/device/cpu/image_loader.h"
+#include "runtime/trace/node.h"
 
 namespace tenon::session {
 
@@ -24,16 +25,18 @@ struct RunArguments {
 /// Immutable after it is made; runs may overlap.
 class Program {
  public:
-  /// Loads an artifact's image.
-  static absl::StatusOr<std::shared_ptr<const Program>> load(const Artifact& artifact);
-  /// Runs `graph` (as traced) by the interpreter.
-  static absl::StatusOr<std::shared_ptr<const Program>> interpreted(Graph graph);
+  /// Loads an artifact's image. `canonical_bytes` are what it was compiled from, for whoever asks later.
+  static absl::StatusOr<std::shared_ptr<const Program>> load(const Artifact& artifact,
+                                                             trace::CanonicalBytes canonical_bytes = nullptr);
+  /// Runs the graph of these bytes (as traced) by the interpreter.
+  static absl::StatusOr<std::shared_ptr<const Program>> interpreted(trace::CanonicalBytes canonical_bytes);
 
   /// ResourceExhausted when there is no memory for the arena.
   absl::Status run(const RunArguments& arguments) const;
   /// The same in an arena of the caller's: arena_bytes() at least, 64-byte aligned. Compiled programs only.
   absl::Status run_in(const RunArguments& arguments, void* arena) const;
 
+  const trace::CanonicalBytes& canonical_bytes() const { return canonical_bytes_; }
   std::int32_t num_kernels() const { return num_kernels_; }
   std::int64_t arena_bytes() const { return arena_bytes_; }
   /// Bytes that the program holds, for the bound on cached programs.
@@ -48,6 +51,7 @@ class Program {
   void* stub_ = nullptr;
   std::int64_t arena_bytes_ = 0;
   std::int32_t num_kernels_ = 0;
+  trace::CanonicalBytes canonical_bytes_;
   Graph graph_;  ///< primitives, when there is no image
 };
 

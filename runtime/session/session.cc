@@ -75,6 +75,7 @@ struct Run {
   std::vector<NodeRef> inputs, outputs;
   std::vector<std::uint64_t> scalars;
   std::vector<device::StorageRef> results;
+  trace::CanonicalBytes computed_by;
   double run_us = 0;
 };
 
@@ -119,8 +120,9 @@ absl::Status execute(const Program& program, Run& run) {
 }
 
 absl::Status compute(Session& s, Run& run) {
-  absl::StatusOr<std::shared_ptr<const Program>> program = s.store.find_or_make(run.key_bytes);
+  absl::StatusOr<std::shared_ptr<const Program>> program = s.store.find_or_make(key_of(run.key_bytes));
   if (!program.ok()) return program.status();
+  run.computed_by = (*program)->canonical_bytes();
   if (absl::Status status = allocate_results(run); !status.ok()) return status;
   return execute(**program, run);
 }
@@ -133,6 +135,7 @@ std::vector<absl::InlinedVector<NodeRef, 2>> publish(Run& run, const absl::Statu
     node.in_flight = false;
     if (!status.ok()) continue;
     node.storage = std::move(run.results[i]);
+    node.computed_by = run.computed_by;
     dropped.push_back(std::move(node.operands));
     node.operands.clear();
     node.state.store(NodeState::kReady, std::memory_order_release);

@@ -31,10 +31,6 @@ std::string_view as_text(absl::Span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-cache::Digest graph_digest(absl::Span<const std::byte> bytes) {
-  return cache::digest(std::span(bytes.data(), bytes.size()), cache::Seed::kGraph);
-}
-
 const codegen::TargetSpec* native_target() {
   const auto& targets = device::runnable_targets();
   return targets.empty() ? nullptr : &targets.front();
@@ -45,12 +41,18 @@ cache::Mode disk_mode() {
   return mode == "off" ? cache::Mode::kOff : mode == "ro" ? cache::Mode::kReadOnly : cache::Mode::kReadWrite;
 }
 
-const std::string& environment() {
-  static const std::string text = environment_text();
-  return text;
+cache::EntryKey entry_key(const ProgramKey& key) {
+  static const std::string environment = environment_text();
+  static const cache::Digest digest = cache::digest(environment, cache::Seed::kEnvironment);
+  return {digest, key.digest, environment, std::string(as_text(key.bytes))};
 }
 
 }  // namespace
+
+ProgramKey key_of(absl::Span<const std::byte> canonical_bytes) {
+  const std::span bytes(canonical_bytes.data(), canonical_bytes.size());
+  return {canonical_bytes, cache::digest(bytes, cache::Seed::kGraph)};
+}
 
 std::string environment_text() {
   const codegen::TargetSpec* target = native_target();
@@ -86,36 +88,37 @@ Counters ProgramStore::counters() const {
 
 void ProgramStore::drain() { disk_->drain(cache::DiskStore::kExitLimit); }
 
-absl::StatusOr<std::shared_ptr<const Program>> ProgramStore::find_or_make(absl::Span<const std::byte> key_bytes) {
-  const cache::Digest digest = graph_digest(key_bytes);
-  if (auto found = memory_.find(digest, as_text(key_bytes))) {
+absl::StatusOr<std::shared_ptr<const Program>> ProgramStore::find_or_make(const ProgramKey& key) {
+  if (auto found = memory_.find(key.digest, as_text(key.bytes))) {
     const std::lock_guard lock(mutex_);
     ++counters_.memory_hits;
     return found;
   }
-  return memory_.get_or_compute(digest, as_text(key_bytes), [&] { return make(key_bytes); });
+  return memory_.get_or_compute(key.digest, as_text(key.bytes), [&] { return make(key); });
 }
 
-absl::StatusOr<cache::MemoryCache<Program>::Computed> ProgramStore::make(absl::Span<const std::byte> key_bytes) {
+absl::StatusOr<cache::MemoryCache<Program>::Computed> ProgramStore::make(const ProgramKey& key) {
   const Clock::time_point start = Clock::now();
+  const auto bytes = std::make_shared<const std::vector<std::byte>>(key.bytes.begin(), key.bytes.end());
   absl::StatusOr<std::shared_ptr<const Program>> program;
   if (!options().jit || !native_target()) {
     if (!native_target()) warn_once("target", "this processor lacks x86-64-v3 (AVX2, FMA): programs are interpreted");
-    program = interpret_instead(key_bytes);
+    program = interpret_instead(bytes);
   } else {
-    const cache::EntryKey key = cache::make_key(environment(), std::string(as_text(key_bytes)));
-    if (auto loaded = load_from_disk(key)) {
+    const cache::EntryKey entry = entry_key(key);
+    if (auto loaded = load_from_disk(entry, bytes)) {
       program = std::move(loaded);
     } else {
-      program = compile_and_publish(key_bytes, key);
+      program = compile_and_publish(entry, bytes);
     }
   }
   if (!program.ok()) return program.status();
-  return cache::MemoryCache<Program>::Computed{*program, (*program)->held_bytes() + key_bytes.size(),
+  return cache::MemoryCache<Program>::Computed{*program, (*program)->held_bytes() + bytes->size(),
                                                static_cast<std::uint64_t>(microseconds_since(start))};
 }
 
-std::shared_ptr<const Program> ProgramStore::load_from_disk(const cache::EntryKey& key) {
+std::shared_ptr<const Program> ProgramStore::load_from_disk(const cache::EntryKey& key,
+                                                            const trace::CanonicalBytes& bytes) {
   const Clock::time_point start = Clock::now();
   auto found = disk_->lookup(key);
   const double lookup_us = microseconds_since(start);
@@ -126,7 +129,7 @@ std::shared_ptr<const Program> ProgramStore::load_from_disk(const cache::EntryKe
     absl::StatusOr<Artifact> artifact = decode_meta(absl::MakeConstSpan(meta.data(), meta.size()));
     if (artifact.ok()) {
       artifact->image.assign(image.begin(), image.end());
-      absl::StatusOr<std::shared_ptr<const Program>> loaded = Program::load(*artifact);
+      absl::StatusOr<std::shared_ptr<const Program>> loaded = Program::load(*artifact, bytes);
       if (loaded.ok()) program = *loaded;
     }
     if (!program) disk_->reject(key);
@@ -140,29 +143,29 @@ std::shared_ptr<const Program> ProgramStore::load_from_disk(const cache::EntryKe
   return program;
 }
 
-absl::StatusOr<std::shared_ptr<const Program>> ProgramStore::compile_and_publish(absl::Span<const std::byte> key_bytes,
-                                                                                 const cache::EntryKey& key) {
+absl::StatusOr<std::shared_ptr<const Program>> ProgramStore::compile_and_publish(const cache::EntryKey& key,
+                                                                                 const trace::CanonicalBytes& bytes) {
   if (options().compile == "forbid") {
     return absl::FailedPreconditionError(
         absl::StrCat("program ", key.graph.hex(), " is not cached, and TENON_COMPILE=forbid"));
   }
   if (absl::Status opened = open_compiler(); !opened.ok()) {
     warn_once("compiler", absl::StrCat(opened.message(), "; programs are interpreted"));
-    return interpret_instead(key_bytes);
+    return interpret_instead(bytes);
   }
   const Clock::time_point start = Clock::now();
   const CodeGenerator generate = [&](absl::Span<const std::byte> kernels) {
     return compile_kernels(std::span(kernels.data(), kernels.size()), *native_target());
   };
-  absl::StatusOr<Artifact> artifact = compile(key_bytes, generate, compile_options());
+  absl::StatusOr<Artifact> artifact = compile(*bytes, generate, compile_options());
   if (!artifact.ok()) return artifact.status();
-  dump_code(key_bytes);
+  dump_code(*bytes);
   const double compile_us = microseconds_since(start);
   const Clock::time_point load_start = Clock::now();
-  absl::StatusOr<std::shared_ptr<const Program>> program = Program::load(*artifact);
+  absl::StatusOr<std::shared_ptr<const Program>> program = Program::load(*artifact, bytes);
   if (absl::IsPermissionDenied(program.status())) {
     warn_once("executable", "the system denies executable memory; programs are interpreted");
-    return interpret_instead(key_bytes);
+    return interpret_instead(bytes);
   }
   if (!program.ok()) return program.status();
   const std::vector<std::byte> meta = encode_meta(*artifact);
@@ -179,12 +182,11 @@ absl::StatusOr<std::shared_ptr<const Program>> ProgramStore::compile_and_publish
   return program;
 }
 
-absl::StatusOr<std::shared_ptr<const Program>> ProgramStore::interpret_instead(absl::Span<const std::byte> key_bytes) {
-  absl::StatusOr<Graph> graph = decode_graph(key_bytes);
-  if (!graph.ok()) return graph.status();
+absl::StatusOr<std::shared_ptr<const Program>> ProgramStore::interpret_instead(const trace::CanonicalBytes& bytes) {
+  absl::StatusOr<std::shared_ptr<const Program>> program = Program::interpreted(bytes);
   const std::lock_guard lock(mutex_);
-  ++counters_.interpreted;
-  return Program::interpreted(*std::move(graph));
+  counters_.interpreted += program.ok() ? 1 : 0;
+  return program;
 }
 
 }  // namespace tenon::session

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "cache/digest.h"
 #include "cache/disk_store.h"
 #include "cache/memory_cache.h"
 #include "compiler/pipeline.h"
@@ -21,16 +22,24 @@ struct Counters {
   double trace_us = 0, key_us = 0, lookup_us = 0, compile_us = 0, load_us = 0, run_us = 0;
 };
 
+/// What a program is looked up by. Borrows the bytes.
+struct ProgramKey {
+  absl::Span<const std::byte> bytes;  ///< canonical
+  cache::Digest digest;               ///< of them
+};
+
+/// Hashes the bytes; nothing after it does so again.
+ProgramKey key_of(absl::Span<const std::byte> canonical_bytes);
+
 class ProgramStore {
  public:
   /// Opens the disk cache as options() say; a cache that cannot be used is one warning.
   ProgramStore();
 
-  /// The program of these canonical bytes. Concurrent misses of one key compile once. FailedPrecondition when it would
-  /// have to be compiled and TENON_COMPILE=forbid.
-  absl::StatusOr<std::shared_ptr<const Program>> find_or_make(absl::Span<const std::byte> key_bytes);
+  /// The program of this key. Concurrent misses of one key compile once. FailedPrecondition when it would have to be
+  /// compiled and TENON_COMPILE=forbid.
+  absl::StatusOr<std::shared_ptr<const Program>> find_or_make(const ProgramKey& key);
 
-  /// The kernels of a program as text (llvm or asm) for a target; compiles, whatever is cached.
   Counters counters() const;
   cache::Stats disk_stats() const { return disk_->stats(); }
   cache::MemoryStats memory_stats() { return memory_.stats(); }
@@ -42,11 +51,11 @@ class ProgramStore {
   void clear_memory() { memory_.clear(); }
 
  private:
-  absl::StatusOr<cache::MemoryCache<Program>::Computed> make(absl::Span<const std::byte> key_bytes);
-  std::shared_ptr<const Program> load_from_disk(const cache::EntryKey& key);
-  absl::StatusOr<std::shared_ptr<const Program>> compile_and_publish(absl::Span<const std::byte> key_bytes,
-                                                                     const cache::EntryKey& key);
-  absl::StatusOr<std::shared_ptr<const Program>> interpret_instead(absl::Span<const std::byte> key_bytes);
+  absl::StatusOr<cache::MemoryCache<Program>::Computed> make(const ProgramKey& key);
+  std::shared_ptr<const Program> load_from_disk(const cache::EntryKey& key, const trace::CanonicalBytes& bytes);
+  absl::StatusOr<std::shared_ptr<const Program>> compile_and_publish(const cache::EntryKey& key,
+                                                                     const trace::CanonicalBytes& bytes);
+  absl::StatusOr<std::shared_ptr<const Program>> interpret_instead(const trace::CanonicalBytes& bytes);
 
   std::string root_;
   std::unique_ptr<cache::DiskStore> disk_;

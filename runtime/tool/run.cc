@@ -8,7 +8,6 @@
 #include <span>
 
 #include "absl/strings/str_cat.h"
-#include "cache/digest.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/loop_text.h"
 #include "compiler/ir/serialize.h"
@@ -39,16 +38,11 @@ struct Times {
   double trace_ms = 0, key_ms = 0, run_ms = 0;
 };
 
-/// The time that hashing the program's name takes; the store does it out of sight.
-double time_of_key(const LoadedProgram& program) {
-  const Clock::time_point start = Clock::now();
-  [[maybe_unused]] const auto digest = cache::digest(std::span(program.key_bytes), cache::Seed::kGraph);
-  return milliseconds_since(start);
-}
-
 absl::StatusOr<std::vector<device::StorageRef>> execute(const LoadedProgram& program, Times& times) {
-  times.key_ms = time_of_key(program);
-  absl::StatusOr<std::shared_ptr<const session::Program>> compiled = session::store().find_or_make(program.key_bytes);
+  const Clock::time_point key_start = Clock::now();
+  const session::ProgramKey key = session::key_of(program.key_bytes);
+  times.key_ms = milliseconds_since(key_start);
+  absl::StatusOr<std::shared_ptr<const session::Program>> compiled = session::store().find_or_make(key);
   if (!compiled.ok()) return compiled.status();
   std::vector<device::StorageRef> results;
   std::vector<void*> outputs;

@@ -7,9 +7,12 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <source_location>
 #include <utility>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "compiler/ir/attrs.h"
@@ -53,6 +56,9 @@ class NodeRef {
   TraceNode* node_ = nullptr;
 };
 
+/// What names a program, and all that it was compiled from; shared by the program and what it has computed.
+using CanonicalBytes = std::shared_ptr<const std::vector<std::byte>>;
+
 enum class NodeState : std::uint8_t {
   kLazy,    ///< an op whose operands are `operands`
   kScalar,  ///< a 0-d run-time argument: `scalar_bits`
@@ -79,6 +85,7 @@ class TraceNode {
   device::StorageRef storage;
   Shape strides;
   std::int64_t byte_offset = 0;
+  CanonicalBytes computed_by;  ///< of the program that made the value; null for data that was given
 
   // Scratch of the session's canonical walk, valid under the session's lock only.
   std::uint32_t walk_epoch = 0;
