@@ -46,5 +46,5 @@ int main() {
   std::cout << "centres after " << rounds << " rounds\n" << centres << "\n";
   check(rounds < 100, "the rounds come to rest");
   check(tn::max(tn::abs(centres - truth)).item<float>() < 0.1f, "centres are where the clouds were put");
-  check(after.compiled + after.disk_hits == before.compiled + before.disk_hits + 1, "a round is one program");
+  check_lazy(after.compiled + after.disk_hits == before.compiled + before.disk_hits + 1, "a round is one program");
 }
