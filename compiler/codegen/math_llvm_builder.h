@@ -12,6 +12,7 @@
 #include "compiler/codegen/cpu/kernel_ir.h"
 #include "compiler/ops/math/builder.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsX86.h"
 
 namespace tenon::codegen {
 
@@ -46,6 +47,16 @@ class MathLlvmBuilder {
   V from_bits(V x) {
     const bool wide = x->getType()->getScalarSizeInBits() == 64;
     return b_.CreateBitCast(x, lanes(wide ? b_.getDoubleTy() : b_.getFloatTy()));
+  }
+
+  template <class Other>
+  V scale(V x, V k, Other other) {
+    llvm::Function* instruction = scale_instruction(x->getType());
+    if (instruction == nullptr) return other();
+    const bool is_whole = instruction->arg_size() == 5;  // 512 bits: with a rounding mode, 4 being the current one
+    llvm::Value* all = llvm::Constant::getAllOnesValue(instruction->getArg(3)->getType());
+    if (is_whole) return b_.CreateCall(instruction, {x, k, x, all, b_.getInt32(4)});
+    return b_.CreateCall(instruction, {x, k, x, all});
   }
 
   V iadd(V x, V y) { return b_.CreateAdd(x, y); }
@@ -98,6 +109,27 @@ class MathLlvmBuilder {
   llvm::Type* float_type() { return lanes(b_.getFloatTy()); }
   V real(llvm::Type* element, double x) { return ir_.real(lanes(element), x); }
   V unary(llvm::Intrinsic::ID id, V x) { return b_.CreateUnaryIntrinsic(id, x); }
+  /// AVX-512's vscalef for vectors of that type, if the target has it.
+  llvm::Function* scale_instruction(llvm::Type* type) {
+    using namespace llvm;
+    if (ir_.vector_bytes < 64 || !type->isVectorTy()) return nullptr;
+    const bool wide = type->getScalarSizeInBits() == 64;
+    Intrinsic::ID id = Intrinsic::not_intrinsic;
+    switch (type->getPrimitiveSizeInBits().getFixedValue()) {
+      case 128:
+        id = wide ? Intrinsic::x86_avx512_mask_scalef_pd_128 : Intrinsic::x86_avx512_mask_scalef_ps_128;
+        break;
+      case 256:
+        id = wide ? Intrinsic::x86_avx512_mask_scalef_pd_256 : Intrinsic::x86_avx512_mask_scalef_ps_256;
+        break;
+      case 512:
+        id = wide ? Intrinsic::x86_avx512_mask_scalef_pd_512 : Intrinsic::x86_avx512_mask_scalef_ps_512;
+        break;
+      default:
+        return nullptr;
+    }
+    return Intrinsic::getDeclaration(b_.GetInsertBlock()->getModule(), id);
+  }
   static bool is_double(V x) { return x->getType()->getScalarType()->isDoubleTy(); }
   static bool is_float(V x) { return x->getType()->getScalarType()->isFloatingPointTy(); }
 

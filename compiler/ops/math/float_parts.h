@@ -22,24 +22,24 @@ struct Format {
   static constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
 };
 
-/// An integer twice: as a float, and in the low bits of `magic` = kMagic + value. A NaN stays one in both, and no
-/// conversion is asked to convert it.
+/// An integer twice: as a float, and in the low bits of `magic` = kMagic + kBias + value, where it is the biased exponent
+/// of its power of two. A NaN stays one in both, and no conversion is asked to convert it.
 template <class B, class T>
 struct Rounded {
+  static constexpr T kBase = Format<T>::kMagic + T(Format<T>::kBias);
   Expr<B, T> magic;
   Expr<B, T> value;
 
   /// The integer plus `offset`; garbage (not poison) for a NaN.
-  Expr<B, Bits<T>> plus(Bits<T> offset) const {
-    return to_bits(magic) - (std::bit_cast<Bits<T>>(Format<T>::kMagic) - offset);
-  }
+  Expr<B, Bits<T>> plus(Bits<T> offset) const { return to_bits(magic) - (std::bit_cast<Bits<T>>(kBase) - offset); }
 };
 
-/// x * c rounded to the nearest integer, for |x * c| < 2^(kFraction - 1).
+/// x * c rounded to the nearest integer (one of the two for a tie), for |x * c| < 2^(kFraction - 1) - kBias.
 template <class B, FloatElement T>
 Rounded<B, T> round_product(const Expr<B, T>& x, Literal<T> c) {
-  const auto magic = fma(x, c, Format<T>::kMagic);
-  return {magic, magic - Format<T>::kMagic};
+  constexpr T kBase = Rounded<B, T>::kBase;
+  const auto magic = fma(x, c, kBase);
+  return {magic, magic - kBase};
 }
 
 /// 2^(biased - kBias) for 0 < biased < 2 * kBias + 1.
@@ -52,11 +52,14 @@ auto power_of_two(const Expr<B, I>& biased) {
 /// result is subnormal, gives infinity above the range, and passes a NaN in p on.
 template <class B, FloatElement T>
 Expr<B, T> scale(const Expr<B, T>& p, const Rounded<B, T>& k) {
-  constexpr int kHalf = (Format<T>::kBias + 1) / 2;
-  const auto small = k.value < T(0);
-  const auto rest = select(small, Bits<T>{Format<T>::kBias + kHalf}, Bits<T>{Format<T>::kBias - kHalf});
-  constexpr T kUp = std::bit_cast<T>(Bits<T>{Format<T>::kBias + kHalf} << Format<T>::kFraction);
-  return p * power_of_two(k.plus(0) + rest) * select(small, 1 / kUp, kUp);
+  const auto in_two_steps = [&] {
+    constexpr int kHalf = (Format<T>::kBias + 1) / 2;
+    const auto small = k.value < T(0);
+    const auto rest = select(small, Bits<T>{Format<T>::kBias + kHalf}, Bits<T>{Format<T>::kBias - kHalf});
+    constexpr T kUp = std::bit_cast<T>(Bits<T>{Format<T>::kBias + kHalf} << Format<T>::kFraction);
+    return p * power_of_two(k.plus(0) + rest) * select(small, 1 / kUp, kUp);
+  };
+  return {p.builder, p.builder->scale(p.value, k.value.value, [&] { return in_two_steps().value; })};
 }
 
 /// x = 2^exponent * mantissa; `biased` is the exponent plus kBias as an integer.

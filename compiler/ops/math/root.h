@@ -51,7 +51,7 @@ Expr<B, T> cbrt(const Expr<B, T>& x) {
                           T(0x1.25688ap-9)});
   y = internal::improve_cbrt(m, y);
   if constexpr (std::is_same_v<T, double>) y = internal::improve_cbrt(m, y);
-  const Rounded<B, T> exponent = {q + Format<T>::kMagic, q};
+  const Rounded<B, T> exponent = {q + Rounded<B, T>::kBase, q};
   const auto root = copysign(y * power_of_two(exponent.plus(Format<T>::kBias)), x);
   return select((a > T(0)) & (a < Format<T>::kInf), root, x);
 }

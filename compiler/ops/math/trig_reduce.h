@@ -156,12 +156,13 @@ std::array<F64<B>, 3> reduce_huge(const F64<B>& x) {
 template <class B, FloatElement T>
 Angle<B, T> reduce_angle(const Expr<B, T>& x) {
   using C = internal::HalfPi<T>;
-  const auto k = round_product(x, T(0x1.45f306dc9c883p-1));
-  const auto first = fma(k.value, -C::kFirst, x);  // exact
-  const auto r = fma(k.value, -C::kSecond, first);
-  const auto r_rest = fma(k.value, C::kThird, fma(k.value, C::kSecond, r - first));
+  const auto quadrant = fma(x, T(0x1.45f306dc9c883p-1), Format<T>::kMagic);
+  const auto k = quadrant - Format<T>::kMagic;
+  const auto first = fma(k, -C::kFirst, x);  // exact
+  const auto r = fma(k, -C::kSecond, first);
+  const auto r_rest = fma(k, C::kThird, fma(k, C::kSecond, r - first));
   const auto [magic, huge_r, huge_rest] =
-      if_any(x > C::kReduceMax, std::array{k.magic, r, r_rest}, [&] { return internal::reduce_huge(x); });
+      if_any(x > C::kReduceMax, std::array{quadrant, r, r_rest}, [&] { return internal::reduce_huge(x); });
   return {magic, huge_r, huge_rest};
 }
 
