@@ -16,6 +16,9 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/flat_image.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/ExecutionEngine/JITLink/ELF_x86_64.h"
 #include "llvm/ExecutionEngine/JITLink/JITLink.h"
 #include "llvm/ExecutionEngine/JITLink/x86_64.h"
@@ -237,6 +240,25 @@ absl::StatusOr<std::vector<std::byte>> link_object(llvm::StringRef object) {
   return serialize(result);
 }
 
+/// LLVM's passes from IR to a file, but that no constant is moved out of a loop: the formulas have more of them than
+/// there are registers, whose allocation then moves a dozen values about in every turn; as memory operands they cost
+/// nothing.
+bool add_code_generation(llvm::LLVMTargetMachine& machine, llvm::legacy::PassManager& passes,
+                         llvm::raw_pwrite_stream& out, llvm::CodeGenFileType kind) {
+  llvm::TargetPassConfig* config = machine.createPassConfig(passes);
+  auto* info = new llvm::MachineModuleInfoWrapperPass(&machine);
+  config->setDisableVerify(true);
+  config->disablePass(&llvm::EarlyMachineLICMID);
+  passes.add(config);
+  passes.add(info);
+  if (config->addISelPasses()) return false;
+  config->addMachinePasses();
+  config->setInitialized();
+  if (machine.addAsmPrinter(passes, out, nullptr, kind, info->getMMI().getContext())) return false;
+  passes.add(llvm::createFreeMachineFunctionPass());
+  return true;
+}
+
 absl::StatusOr<llvm::SmallVector<char, 0>> generate(llvm::Module& module, llvm::TargetMachine& machine,
                                                     llvm::CodeGenFileType kind) {
   // Nothing interposes on an image, so its own symbols are reached directly.
@@ -246,7 +268,7 @@ absl::StatusOr<llvm::SmallVector<char, 0>> generate(llvm::Module& module, llvm::
   llvm::SmallVector<char, 0> out;
   llvm::raw_svector_ostream stream(out);
   llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, stream, nullptr, kind, /*DisableVerify=*/true))
+  if (!add_code_generation(static_cast<llvm::LLVMTargetMachine&>(machine), passes, stream, kind))
     return absl::InternalError("the target cannot write this kind of file");
   passes.run(module);
   return out;

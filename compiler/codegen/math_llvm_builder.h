@@ -50,13 +50,14 @@ class MathLlvmBuilder {
   }
 
   template <class Other>
-  V scale(V x, V k, Other other) {
+  V scale(V x, V k, V is_zero, Other other) {
     llvm::Function* instruction = scale_instruction(x->getType());
     if (instruction == nullptr) return other();
     const bool is_whole = instruction->arg_size() == 5;  // 512 bits: with a rounding mode, 4 being the current one
-    llvm::Value* all = llvm::Constant::getAllOnesValue(instruction->getArg(3)->getType());
-    if (is_whole) return b_.CreateCall(instruction, {x, k, x, all, b_.getInt32(4)});
-    return b_.CreateCall(instruction, {x, k, x, all});
+    V zero = llvm::Constant::getNullValue(x->getType());
+    V mask = mask_bits(b_.CreateNot(is_zero), instruction->getArg(3)->getType());
+    if (is_whole) return b_.CreateCall(instruction, {x, k, zero, mask, b_.getInt32(4)});
+    return b_.CreateCall(instruction, {x, k, zero, mask});
   }
 
   V iadd(V x, V y) { return b_.CreateAdd(x, y); }
@@ -109,6 +110,11 @@ class MathLlvmBuilder {
   llvm::Type* float_type() { return lanes(b_.getFloatTy()); }
   V real(llvm::Type* element, double x) { return ir_.real(lanes(element), x); }
   V unary(llvm::Intrinsic::ID id, V x) { return b_.CreateUnaryIntrinsic(id, x); }
+  /// A mask of lanes as the integer that AVX-512's intrinsics take, at least eight bits wide.
+  V mask_bits(V mask, llvm::Type* integer) {
+    V bits = b_.CreateBitCast(mask, b_.getIntNTy(static_cast<unsigned>(lanes_)));
+    return b_.CreateZExt(bits, integer);
+  }
   /// AVX-512's vscalef for vectors of that type, if the target has it.
   llvm::Function* scale_instruction(llvm::Type* type) {
     using namespace llvm;

@@ -37,7 +37,7 @@ struct Buffer {
   DType dtype = DType::kFloat32;
   Shape shape;  ///< of the value, for people and for sizes; kInput: what the strides address
   Space space = kTemporary;
-  std::int32_t argument = 0;  ///< kInput, kOutput: position among the program's inputs or outputs
+  std::int32_t argument = 0;  ///< kInput, kOutput: position among the inputs or outputs; outputs are 64-byte aligned
   std::int64_t offset = 0;    ///< kTemporary: byte offset in the arena, 64-byte aligned
   std::int32_t node = -1;     ///< graph node whose value it holds, for explanations
 };

@@ -103,4 +103,41 @@ std::string_view name_of(ReduceKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
+bool is_transcendental(Op op) {
+  switch (op) {
+    case Op::k_exp:
+    case Op::k_exp2:
+    case Op::k_expm1:
+    case Op::k_log:
+    case Op::k_log2:
+    case Op::k_log10:
+    case Op::k_log1p:
+    case Op::k_sin:
+    case Op::k_cos:
+    case Op::k_tan:
+    case Op::k_asin:
+    case Op::k_acos:
+    case Op::k_atan:
+    case Op::k_atan2:
+    case Op::k_sinh:
+    case Op::k_cosh:
+    case Op::k_tanh:
+    case Op::k_asinh:
+    case Op::k_acosh:
+    case Op::k_atanh:
+    case Op::k_erf:
+    case Op::k_erfc:
+    case Op::k_pow:
+    case Op::k_cbrt:
+      return true;
+    default:
+      return false;
+  }
+}
+
+int op_weight(Op op) {
+  if (is_transcendental(op)) return 16;
+  return op == Op::k_divide || op == Op::k_sqrt || op == Op::k_rsqrt ? 8 : 1;
+}
+
 }  // namespace tenon

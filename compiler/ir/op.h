@@ -66,4 +66,9 @@ enum class ReduceOrder : std::int64_t { inner = 0, outer = 1 };
 
 std::string_view name_of(ReduceKind kind);
 
+/// Whether an op is an elementary function: some twenty instructions and more.
+bool is_transcendental(Op op);
+/// What an op costs beside an addition: in run time, and about as much in code.
+int op_weight(Op op);
+
 }  // namespace tenon

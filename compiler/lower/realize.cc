@@ -20,38 +20,6 @@ constexpr std::int64_t kPicosecondsPerFlop = 15;
 constexpr std::int64_t kLaunchCost = 300'000;
 constexpr std::size_t kMaxPaths = 16;
 
-bool is_transcendental(Op op) {
-  switch (op) {
-    case Op::k_exp:
-    case Op::k_exp2:
-    case Op::k_expm1:
-    case Op::k_log:
-    case Op::k_log2:
-    case Op::k_log10:
-    case Op::k_log1p:
-    case Op::k_sin:
-    case Op::k_cos:
-    case Op::k_tan:
-    case Op::k_asin:
-    case Op::k_acos:
-    case Op::k_atan:
-    case Op::k_atan2:
-    case Op::k_sinh:
-    case Op::k_cosh:
-    case Op::k_tanh:
-    case Op::k_asinh:
-    case Op::k_acosh:
-    case Op::k_atanh:
-    case Op::k_erf:
-    case Op::k_erfc:
-    case Op::k_pow:
-    case Op::k_cbrt:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool is_leaf(const Node& node) { return row_of(node.op).kind == OpKind::leaf; }
 std::int64_t bytes_of(const Node& node) {
   return numel(node.type.shape) * static_cast<std::int64_t>(size_of(node.type.dtype));
@@ -256,11 +224,6 @@ class Realizer {
 };
 
 }  // namespace
-
-int op_weight(Op op) {
-  if (is_transcendental(op)) return 16;
-  return op == Op::k_divide || op == Op::k_sqrt || op == Op::k_rsqrt ? 8 : 1;
-}
 
 std::vector<RealizeDecision> decide_realize(const Graph& graph) { return Realizer(graph).run(); }
 

@@ -13,9 +13,6 @@
 
 namespace tenon {
 
-/// What an op costs beside an addition: in run time, and about as much in code.
-int op_weight(Op op);
-
 struct RealizeDecision {
   NodeId node = -1;
   bool realized = false;

@@ -12,6 +12,10 @@ using llvm::Value;
 
 namespace {
 
+// Sizes of buffers: what a core's cache does not hold, and of what little is left in any cache for a later kernel.
+constexpr std::int64_t kBeyondCache = std::int64_t{1} << 20;
+constexpr std::int64_t kOutlivesCaches = std::int64_t{16} << 20;
+
 bool has_effect(const Instr& instr) {
   return instr.kind == Instr::kStore || instr.kind == Instr::kStoreLocal || instr.kind == Instr::kReduce ||
          instr.kind == Instr::kScan;
@@ -76,6 +80,15 @@ int BodyEmitter::size() const {
       std::count_if(dependence_.begin(), dependence_.end(), [](Dependence d) { return d & kOnLane; }));
 }
 
+int BodyEmitter::weight() const {
+  int weight = 0;
+  for (std::size_t i = 0; i < phase_.body.size(); ++i) {
+    const Instr& instr = phase_.body[i];
+    if (dependence_[i] & kOnLane) weight += instr.kind == Instr::kApply ? op_weight(instr.op) : 1;
+  }
+  return weight;
+}
+
 int BodyEmitter::natural_lanes(int limit) const {
   if (!phase_.lanes) return 1;
   int widest = 1;
@@ -112,13 +125,14 @@ void BodyEmitter::emit(DependenceSet set, const BodyPoint& point, Values& values
   }
 }
 
-void BodyEmitter::emit_with_effects(DependenceSet set, const BodyPoint& point, Values& values,
-                                    const ReductionHooks& hooks) {
+void BodyEmitter::emit_with_effects(DependenceSet set, std::span<BodyVector> vectors) {
   for (std::size_t i = 0; i < phase_.body.size(); ++i) {
-    if (has_effect(phase_.body[i])) {
-      values[i] = emit_effect(static_cast<InstrId>(i), point, values, hooks);
-    } else if (values[i] == nullptr && (set & set_of(dependence_[i])) != 0) {
-      values[i] = emit_pure(static_cast<InstrId>(i), point, values);
+    for (BodyVector& v : vectors) {
+      if (has_effect(phase_.body[i])) {
+        v.values[i] = emit_effect(static_cast<InstrId>(i), v.point, v.values, v.hooks);
+      } else if (v.values[i] == nullptr && (set & set_of(dependence_[i])) != 0) {
+        v.values[i] = emit_pure(static_cast<InstrId>(i), v.point, v.values);
+      }
     }
   }
 }
@@ -289,6 +303,7 @@ void BodyEmitter::emit_store(const Instr& instr, const BodyPoint& point, const V
   Value* mask = optional_mask(instr, 1, point, values, lanes);
   if (lanes == 1 || index.coefficient == 1) {
     if (index.lanes != nullptr) base = ir_.at(instr.dtype, base, index.lanes);
+    if (mask == nullptr && can_stream(instr, lanes)) return ir_.stream(instr.dtype, value, base);
     ir_.store(instr.dtype, value, base, mask);
   } else if (index.lanes == nullptr) {
     ir_.scatter(instr.dtype, value, ir_.spread(base, lanes), mask);
@@ -298,6 +313,53 @@ void BodyEmitter::emit_store(const Instr& instr, const BodyPoint& point, const V
   } else {
     ir_.scatter(instr.dtype, value, lane_addresses(instr.dtype, base, index, lanes), mask);
   }
+}
+
+// Whether the store is of the target's widest vectors, which fill cache lines, each at a multiple of its size. Ranges
+// of lanes begin at multiples of lane_chunk and are walked from there in whole vectors.
+bool BodyEmitter::can_stream(const Instr& store, int lanes) const {
+  if (lanes == 1 || bytes_of(store.buffer) < kOutlivesCaches) return false;
+  const auto size = static_cast<std::int64_t>(size_of(store.dtype));
+  const std::int64_t bytes = lanes * size;
+  const auto is_multiple = [&](std::int64_t elements) { return elements * size % bytes == 0; };
+  const bool has_whole_ranges = kernel_.chunks() == 1 || is_multiple(kernel_.lane_chunk);
+  return bytes == ir_.vector_bytes && has_whole_ranges && !is_loaded(store.buffer) &&
+         is_multiple(store.index->constant) &&
+         std::all_of(store.index->terms.begin(), store.index->terms.end(), [&](const auto& product) {
+           const auto& [coefficient, term] = product;
+           return term.kind == IndexTerm::kVar && (term.id == kernel_.lane_var() || is_multiple(coefficient));
+         });
+}
+
+std::int64_t BodyEmitter::bytes_of(BufferId buffer) const {
+  return task_.buffer_bytes.empty() ? 0 : task_.buffer_bytes[static_cast<std::size_t>(buffer)];
+}
+
+bool BodyEmitter::is_loaded(BufferId buffer) const {
+  return std::any_of(kernel_.phases.begin(), kernel_.phases.end(), [&](const Phase& phase) {
+    return std::any_of(phase.body.begin(), phase.body.end(),
+                       [&](const Instr& instr) { return instr.kind == Instr::kLoad && instr.buffer == buffer; });
+  });
+}
+
+std::vector<const Instr*> BodyEmitter::streamed_loads() const {
+  std::vector<const Instr*> found;
+  for (const Instr& instr : phase_.body) {
+    if (instr.kind != Instr::kLoad || is_indirect(instr.index)) continue;
+    bool affine = false;
+    const std::int64_t coefficient = coefficient_of(instr.index, kernel_.lane_var(), &affine);
+    if (!affine || coefficient != 1) continue;
+    if (bytes_of(instr.buffer) < kBeyondCache) continue;
+    const auto same_walk = std::find_if(found.begin(), found.end(), [&](const Instr* other) {
+      return other->buffer == instr.buffer && other->index->terms == instr.index->terms;
+    });
+    if (same_walk == found.end()) {
+      found.push_back(&instr);
+    } else if (instr.index->constant > (*same_walk)->index->constant) {
+      *same_walk = &instr;
+    }
+  }
+  return found;
 }
 
 Value* BodyEmitter::lane_addresses(DType dtype, Value* base, const SplitIndex& index, int lanes) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "compiler/codegen/cpu/index_ir.h"
@@ -18,6 +19,7 @@ struct TaskContext {
   llvm::Value* scalars = nullptr;     ///< the block of 8-byte slots
   std::vector<llvm::Value*> locals;   ///< per lane: address of the first element; single: an alloca of register type
   std::vector<llvm::Value*> vars;     ///< i64 of each outer variable, then of the sequence and the lane variable
+  std::vector<std::int64_t> buffer_bytes;  ///< sizes of the values, by BufferId; empty where none is to be streamed
   llvm::Value* lane_begin = nullptr;
   llvm::Value* lane_end = nullptr;
 };
@@ -44,10 +46,19 @@ struct ReductionHooks {
   std::function<llvm::Value*(int reduction, llvm::Value* operand)> scan;
 };
 
+/// Register values by instruction; null where not emitted yet.
+using BodyValues = std::vector<llvm::Value*>;
+
+/// One of the vectors of lanes that are emitted together.
+struct BodyVector {
+  BodyPoint point;
+  BodyValues values;
+  ReductionHooks hooks;
+};
+
 class BodyEmitter {
  public:
-  /// Register values by instruction; null where not emitted yet.
-  using Values = std::vector<llvm::Value*>;
+  using Values = BodyValues;
 
   /// All references must outlive the emitter.
   BodyEmitter(KernelIr& ir, const Kernel& kernel, const Phase& phase, const TaskContext& task);
@@ -57,14 +68,18 @@ class BodyEmitter {
   /// Emits the instructions without effect whose dependence is in `set`, unless `values` has them. Those they use must
   /// be there already.
   void emit(DependenceSet set, const BodyPoint& point, Values& values);
-  /// The same, and with them, in the body's order, all stores, reductions and scans.
-  void emit_with_effects(DependenceSet set, const BodyPoint& point, Values& values, const ReductionHooks& hooks);
+  /// The same for several vectors, and with them, in the body's order, all stores, reductions and scans. An instruction
+  /// is emitted for all vectors before the next, so that a processor finds work while one vector waits for a result.
+  void emit_with_effects(DependenceSet set, std::span<BodyVector> vectors);
 
   /// The unmasked loads that are adjacent along the loop variable `row_var` and apart along the lanes.
   std::vector<InstrId> transposed_loads(int row_var) const;
   /// The stored elements of such a load for as many rows as the point has lanes, a vector of rows for each lane.
   std::vector<llvm::Value*> load_rows(InstrId load, const BodyPoint& point, const Values& values);
 
+  /// The loads that walk along the lanes through buffers larger than a cache; of several at fixed distances, the first
+  /// to reach a line.
+  std::vector<const Instr*> streamed_loads() const;
   /// Brings the cache line of a load nearer that lies `elements` behind its element at the point. The load may be
   /// another phase's; its index has no body value.
   void prefetch(const Instr& load, std::int64_t elements, const BodyPoint& point);
@@ -78,8 +93,9 @@ class BodyEmitter {
   void store_local(int local, llvm::Value* value, const BodyPoint& point);
   /// Whether the target masks every access of the body at no great cost.
   bool has_cheap_masks() const;
-  /// Number of instructions that are emitted a lane vector.
+  /// Number of instructions that are emitted a lane vector, and the sum of what they cost beside an addition.
   int size() const;
+  int weight() const;
   /// The first instruction that could not be emitted, or -1.
   int failed() const { return failed_; }
 
@@ -96,6 +112,9 @@ class BodyEmitter {
   llvm::Value* emit_scalar(const Instr& instr);
   llvm::Value* emit_load(const Instr& instr, const BodyPoint& point, const Values& values, int lanes);
   void emit_store(const Instr& instr, const BodyPoint& point, const Values& values);
+  bool can_stream(const Instr& store, int lanes) const;
+  bool is_loaded(BufferId buffer) const;
+  std::int64_t bytes_of(BufferId buffer) const;
   llvm::Value* emit_in_range(const Instr& instr, const BodyPoint& point, const Values& values);
   llvm::Value* emit_local_load(const Instr& instr, const BodyPoint& point);
   llvm::Value* lane_addresses(DType dtype, llvm::Value* base, const SplitIndex& index, int lanes);

@@ -37,6 +37,7 @@ class KernelEmitter {
       locate(task);
       status = emit_task();
     });
+    ir_.end_streams();
     ir_.b.CreateRetVoid();
     return status;
   }
@@ -45,6 +46,8 @@ class KernelEmitter {
   void load_buffers() {
     context().scalars = function_.getArg(1);
     context().buffers = codegen::load_buffers(ir_, kernel_, program_.buffers.size(), function_.getArg(0));
+    for (const Buffer& buffer : program_.buffers)
+      context().buffer_bytes.push_back(numel(buffer.shape) * static_cast<std::int64_t>(size_of(buffer.dtype)));
   }
 
   void place_locals() {

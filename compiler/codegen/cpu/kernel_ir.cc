@@ -5,6 +5,7 @@
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsX86.h"
 
 namespace tenon::codegen {
 
@@ -150,6 +151,19 @@ void KernelIr::store(DType dtype, Value* value, Value* address, Value* mask) {
   } else {
     when(mask, [&] { b.CreateAlignedStore(stored, address, element_align(dtype)); });
   }
+}
+
+void KernelIr::stream(DType dtype, Value* value, Value* address) {
+  Value* stored = to_memory(dtype, value);
+  const auto bytes = static_cast<std::uint64_t>(lanes_of(value)) * size_of(dtype);
+  llvm::StoreInst* store = b.CreateAlignedStore(stored, address, llvm::Align(bytes));
+  store->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                     llvm::MDNode::get(b.getContext(), {llvm::ConstantAsMetadata::get(b.getInt32(1))}));
+  has_streams_ = true;
+}
+
+void KernelIr::end_streams() {
+  if (has_streams_) b.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
 }
 
 Value* KernelIr::gather(DType dtype, Value* addresses, Value* mask) {

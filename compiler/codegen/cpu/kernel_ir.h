@@ -53,6 +53,11 @@ class KernelIr {
   /// nothing is touched, and a load gives 0.
   llvm::Value* load(DType dtype, llvm::Value* address, int lanes, llvm::Value* mask = nullptr);
   void store(DType dtype, llvm::Value* value, llvm::Value* address, llvm::Value* mask = nullptr);
+  /// A store past the caches, of a vector at an address that its size divides: what it writes is not read soon, and a
+  /// cache would read each line before the first write to it.
+  void stream(DType dtype, llvm::Value* value, llvm::Value* address);
+  /// Orders the stores of `stream` before all later ones; nothing where there were none.
+  void end_streams();
   /// The same at one address a lane.
   llvm::Value* gather(DType dtype, llvm::Value* addresses, llvm::Value* mask = nullptr);
   void scatter(DType dtype, llvm::Value* value, llvm::Value* addresses, llvm::Value* mask = nullptr);
@@ -80,6 +85,7 @@ class KernelIr {
 
   llvm::Function& function_;
   llvm::AllocaInst* zeros_ = nullptr;
+  bool has_streams_ = false;
 };
 
 /// The value of a constant integer, or `otherwise`.

@@ -84,10 +84,18 @@ absl::Status PhaseEmitter::finished() const {
 
 BodyPoint PhaseEmitter::point(Value* lane, Value* mask) const { return {ir_.i64(0), lane, lanes_, mask}; }
 
+// Several vectors at a time where the body is short, for its loop; and where it is so long that a processor does not
+// see the next vector's instructions while it waits for this one's.
 int PhaseEmitter::unroll_factor(int most) const {
+  constexpr int kShortSize = 24, kLongWeight = 200, kMostWeight = 2000;
   if (!phase_.lanes) return 1;
+  const auto fits = [&](int unroll) {
+    if (kernel_.lane_chunk < std::int64_t{unroll} * lanes_) return false;
+    return unroll * body_.size() <= kShortSize ||
+           (body_.weight() > kLongWeight && unroll * body_.weight() <= kMostWeight);
+  };
   int unroll = most;
-  while (unroll > 1 && (unroll * body_.size() > 24 || kernel_.lane_chunk < std::int64_t{unroll} * lanes_)) unroll /= 2;
+  while (unroll > 1 && !fits(unroll)) unroll /= 2;
   return unroll;
 }
 
@@ -182,12 +190,12 @@ void PhaseEmitter::store_result(int number, Value* value, const BodyPoint& at) {
 // ---- stream ----
 
 void PhaseEmitter::emit_stream_vectors(const Values& outer, Value* sequence, Points points) {
-  int vector = 0;
+  std::vector<BodyVector> vectors;
   for (BodyPoint at : points) {
     at.sequence = sequence;
-    Values values = outer;
-    body_.emit_with_effects(set_of(kOnLane, kOnBoth), at, values, hooks(at, vector++));
+    vectors.push_back({at, outer, hooks(at, static_cast<int>(vectors.size()))});
   }
+  body_.emit_with_effects(set_of(kOnLane, kOnBoth), vectors);
 }
 
 void PhaseEmitter::emit_stream() {

@@ -72,6 +72,7 @@ class PhaseEmitter {
   // The loads of the first phase that the next row will do, where this phase is the last over the lanes.
   std::vector<const Instr*> next_row_loads() const;
   void emit_prefetches(Points points);
+  void emit_prefetch(const Instr& load, std::int64_t elements, Points points);
 
   int row_var() const { return kernel_.sequence_var() - 1; }
   void make_tiles(const std::vector<InstrId>& loads);

@@ -105,15 +105,17 @@ void PhaseEmitter::emit_column_row(const std::vector<Values>& columns, Value* ro
   at.sequence = row;
   Values shared = columns[0];
   body_.emit(set_of(kOnSequence), at, shared);
+  std::vector<BodyVector> vectors;
   for (std::size_t u = 0; u < points.size(); ++u) {
     at = points[u];
     at.sequence = row;
-    Values values = columns[u];
+    vectors.push_back({at, columns[u], hooks(at, static_cast<int>(u))});
+    Values& values = vectors.back().values;
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (values[i] == nullptr) values[i] = shared[i];
     }
-    body_.emit_with_effects(set_of(kOnBoth), at, values, hooks(at, static_cast<int>(u)));
   }
+  body_.emit_with_effects(set_of(kOnBoth), vectors);
 }
 
 void PhaseEmitter::finish_column(int number, int vector, Value* count, Value* blocks, const BodyPoint& at) {

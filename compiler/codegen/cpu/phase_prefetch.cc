@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Prefetches: while the last loop over a row writes, the row that the task's successor will read first comes nearer.
-//
-// A row kernel reads memory in its first loop only; the later ones find the row in the cache, so without this the
-// memory bus idles while they run.
+// Prefetches. In a row kernel, while the last loop over a row writes, the row that the task's successor will read first
+// comes nearer: the kernel reads memory in its first loop only and finds the row in the cache later, so without this
+// the memory bus idles while they run. In a pointwise kernel, what large buffers hold a little further on: a processor
+// looks a few hundred instructions ahead, which is less than a memory's latency where a body computes much.
 #include <algorithm>
 
 #include "compiler/codegen/cpu/phase.h"
@@ -11,6 +11,7 @@ namespace tenon::codegen {
 namespace {
 
 constexpr std::int64_t kLine = 64;
+constexpr std::int64_t kBytesAhead = 2048;
 constexpr std::int64_t kShortestRow = 512;
 constexpr std::int64_t kLongestRow = std::int64_t{256} << 10;
 
@@ -43,12 +44,17 @@ std::vector<const Instr*> PhaseEmitter::next_row_loads() const {
 }
 
 void PhaseEmitter::emit_prefetches(Points points) {
-  for (const Instr* load : next_row_loads()) {
-    const std::int64_t step = kLine / static_cast<std::int64_t>(size_of(load->dtype));
-    for (const BodyPoint& at : points) {
-      for (std::int64_t lane = 0; lane < at.lanes; lane += step)
-        body_.prefetch(*load, row_distance(kernel_, *load) + lane, at);
-    }
+  for (const Instr* load : next_row_loads()) emit_prefetch(*load, row_distance(kernel_, *load), points);
+  if (kernel_.phases.size() > 1 || !phase_.reductions.empty()) return;
+  for (const Instr* load : body_.streamed_loads())
+    emit_prefetch(*load, kBytesAhead / static_cast<std::int64_t>(size_of(load->dtype)), points);
+}
+
+// All lines of the points' lanes, `elements` further on.
+void PhaseEmitter::emit_prefetch(const Instr& load, std::int64_t elements, Points points) {
+  const std::int64_t step = kLine / static_cast<std::int64_t>(size_of(load.dtype));
+  for (const BodyPoint& at : points) {
+    for (std::int64_t lane = 0; lane < at.lanes; lane += step) body_.prefetch(load, elements + lane, at);
   }
 }
 

@@ -45,10 +45,10 @@ using Bits = typename internal::BitsOf<T>::type;
 
 /// Operations on T = float or double. All round to nearest even, keep subnormals, and give NaN where IEEE 754 does.
 /// `fmod` is C's (exact; the sign of x). Comparisons are ordered: false if an operand is NaN; only `ne` is then true.
-/// `scale(x, k, other)` is x * 2^k for an integral k, rounded once; NaN if one is. other() is the same by the other
-/// operations, for builders that have no instruction for it.
+/// `scale(x, k, c, other)` is 0 where c holds, else x * 2^k for an integral k, rounded once; NaN if one is. other() is
+/// the same by the other operations, for builders that have no instruction for it.
 template <class B, class T>
-concept FloatBuilder = requires(B& b, const ValueOf<B, T>& x, const ValueOf<B, Bits<T>>& i) {
+concept FloatBuilder = requires(B& b, const ValueOf<B, T>& x, const ValueOf<B, Bits<T>>& i, const ValueOf<B, bool>& c) {
   { b.add(x, x) } -> std::convertible_to<ValueOf<B, T>>;
   { b.sub(x, x) } -> std::convertible_to<ValueOf<B, T>>;
   { b.mul(x, x) } -> std::convertible_to<ValueOf<B, T>>;
@@ -63,7 +63,7 @@ concept FloatBuilder = requires(B& b, const ValueOf<B, T>& x, const ValueOf<B, B
   { b.round_even(x) } -> std::convertible_to<ValueOf<B, T>>;
   { b.to_bits(x) } -> std::convertible_to<ValueOf<B, Bits<T>>>;
   { b.from_bits(i) } -> std::convertible_to<ValueOf<B, T>>;
-  { b.scale(x, x, internal::Other<B, T>{}) } -> std::convertible_to<ValueOf<B, T>>;
+  { b.scale(x, x, c, internal::Other<B, T>{}) } -> std::convertible_to<ValueOf<B, T>>;
 };
 
 /// Operations on T = int32_t or int64_t: two's complement, wrapping. A shift amount is a value of the same type, at

@@ -72,7 +72,8 @@ F64<B> large_erfc(const F64<B>& any) {
   const auto q_rest = (fma(-q, d.high, h.high) + (h.low + kErfcConstantRest) - q * d.low) * reciprocal;
   const auto main = exact_product(e.high, q);
   const auto e_rest = fma(e.high, r_rest - square.low, e.low);
-  return scale(main.high + fma(e.high, q_rest, fma(e_rest, q, main.low)), k);
+  const auto scaled = main.high + fma(e.high, q_rest, fma(e_rest, q, main.low));
+  return scale(scaled, k, a > 27.25);
 }
 
 /// erfc(a) for 1 <= a <= 3.95, to half an ULP of erf(a).

@@ -82,7 +82,7 @@ class EvalBuilder {
   float from_bits(std::int32_t x) const { return std::bit_cast<float>(x); }
   double from_bits(std::int64_t x) const { return std::bit_cast<double>(x); }
   template <class T, class Other>
-  T scale(T, T, Other other) const {
+  T scale(T, T, bool, Other other) const {
     return other();
   }
 

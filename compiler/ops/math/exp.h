@@ -81,8 +81,7 @@ F64<B> exp2_polynomial(const F64<B>& r) {
                         0x1.b52522bc15f8fp-24, 0x1.e61d43321746dp-28, 0x1.e973179a994acp-32});
 }
 
-// Arguments beyond these give infinity, or zero, and keep k within the range that `scale` takes. A result that is zero is
-// chosen, not computed: processors take a hundred times longer for a product that is too small.
+// Arguments beyond these give infinity, or zero; up to the former k is within the range that `scale` takes.
 template <class T>
 inline constexpr T kExpMax = std::is_same_v<T, float> ? T(89) : T(710);
 template <class T>
@@ -108,18 +107,16 @@ Pair<B, T> half_of_expm1(const Expr<B, T>& x) {
 /// e^x.
 template <class B, FloatElement T>
 Expr<B, T> exp(const Expr<B, T>& x) {
-  const auto is_zero = x < internal::kExpMin<T>;
-  const auto argument = internal::reduce_exp(select(is_zero, T(0), at_most(x, internal::kExpMax<T>)));
-  return select(is_zero, T(0), scale(internal::exp_polynomial(argument.r), argument.k));
+  const auto argument = internal::reduce_exp(at_most(x, internal::kExpMax<T>));
+  return scale(internal::exp_polynomial(argument.r), argument.k, x < internal::kExpMin<T>);
 }
 
 /// 2^x.
 template <class B, FloatElement T>
 Expr<B, T> exp2(const Expr<B, T>& x) {
-  const auto is_zero = x < internal::kExp2Min<T>;
-  const auto bounded = select(is_zero, T(0), at_most(x, internal::kExp2Max<T>));
+  const auto bounded = at_most(x, internal::kExp2Max<T>);
   const auto k = round_product(bounded, T(1));
-  return select(is_zero, T(0), scale(internal::exp2_polynomial(bounded - k.value), k));
+  return scale(internal::exp2_polynomial(bounded - k.value), k, x < internal::kExp2Min<T>);
 }
 
 /// e^x - 1, precise in relative terms near zero; -0 gives -0.

@@ -21,25 +21,27 @@ F32<B> small_tanh(const F32<B>& x) {
   return fma(x * z, p, x);
 }
 
-/// 1 - 2 / d for 4 <= d < 2^100; the quotient to 2^-28 of itself. No division, which costs as much as sixteen products.
+/// 1 - 1 / d for 2 <= d < 2^100; the quotient to 2^-24 of itself. No division, which costs as much as sixteen products.
 template <class B>
-F32<B> one_minus_two_over(const F32<B>& d) {
-  // 1 / d by the exponent and a linear mantissa to 5 %; a step of Newton's, moved so that it errs to both sides, to
-  // 1.3e-3; then with what is left, e, the series 1 + e + e^2.
+F32<B> one_minus_reciprocal(const F32<B>& d) {
+  // By the exponent and a linear mantissa to 5 %; a step of Newton's, moved so that it errs to both sides, to 1.3e-3;
+  // then with what is left, e, the series 1 + e + e^2.
   const auto guess = from_bits(0x7ef33400 - to_bits(d));
-  const auto reciprocal = guess * fma(-d, guess, 0x1.0029fp+1f);
-  const auto e = fma(-d, reciprocal, 1.0f);
-  const auto twice = reciprocal + reciprocal;
-  return 1.0f - fma(twice, fma(e, e, e), twice);
+  const auto near = guess * fma(-d, guess, 0x1.0029fp+1f);
+  const auto e = fma(-d, near, 1.0f);
+  return 1.0f - fma(near, fma(e, e, e), near);
 }
 
-/// 1 - 2 / (e^2a + 1) for 0.7 <= a <= 10; e^2a + 1 is rounded once.
+/// 1 - 2 / (e^2a + 1) for 0.7 <= a <= 10.
 template <class B>
 F32<B> large_tanh(const F32<B>& a) {
-  const auto argument = reduce_exp(a + a);
-  const auto& r = argument.r;
-  const auto s = power_of_two(argument.k.plus(127));
-  return one_minus_two_over(fma(s, fma(r * r, expm1_polynomial(r), r), s + 1.0f));
+  // 2 a = k ln 2 + 2 r; the second part of ln 2 would not reach the result. (e^2r - 1) / 2 by exp's polynomial.
+  const auto k = round_product(a, 2 * kLog2E<float>);
+  const auto r = fma(k.value, -kLn2<float> / 2, a);
+  const auto m =
+      r * polynomial(r, {1.0f, 0x1.fffffcp-1f, 0x1.55549p-1f, 0x1.5558ap-2f, 0x1.123ac8p-3f, 0x1.6a604ap-5f});
+  const auto s = power_of_two(k.plus(127));
+  return one_minus_reciprocal(fma(s, m, fma(s, 0.5f, 0.5f)));
 }
 
 /// (cosh(r) - 1) / z and (sinh(r) / r - 1) / z of z = r^2 <= (ln(2) / 2)^2.

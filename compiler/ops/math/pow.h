@@ -73,7 +73,7 @@ Expr<B, T> pow_of_magnitude(const Expr<B, T>& magnitude, const Expr<B, T>& y) {
   const auto bounded = at_least(at_most(z.high, kExp2Max<T>), kExp2Min<T>);
   const auto rest = select(bounded == z.high, fma(exponent, log.low, z.low), T(0));
   const auto k = round_product(bounded, T(1));
-  return scale(exp2_polynomial((bounded - k.value) + rest), k);
+  return scale(exp2_polynomial((bounded - k.value) + rest), k, z.high < kExp2Min<T>);
 }
 
 }  // namespace internal
