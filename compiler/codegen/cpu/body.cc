@@ -15,6 +15,7 @@ namespace {
 // Sizes of buffers: what a core's cache does not hold, and of what little is left in any cache for a later kernel.
 constexpr std::int64_t kBeyondCache = std::int64_t{1} << 20;
 constexpr std::int64_t kOutlivesCaches = std::int64_t{16} << 20;
+constexpr int kHeldScalars = 12;
 
 bool has_effect(const Instr& instr) {
   return instr.kind == Instr::kStore || instr.kind == Instr::kStoreLocal || instr.kind == Instr::kReduce ||
@@ -44,6 +45,8 @@ Value* both(llvm::IRBuilder<>& b, Value* x, Value* y) {
 BodyEmitter::BodyEmitter(KernelIr& ir, const Kernel& kernel, const Phase& phase, const TaskContext& task)
     : ir_(ir), kernel_(kernel), phase_(phase), task_(task) {
   for (const Instr& instr : phase.body) dependence_.push_back(dependence_of(instr));
+  reloads_scalars_ = std::count_if(phase.body.begin(), phase.body.end(),
+                                   [](const Instr& instr) { return instr.kind == Instr::kScalar; }) > kHeldScalars;
 }
 
 // ---- dependences ----
@@ -144,7 +147,7 @@ Value* BodyEmitter::emit_pure(InstrId id, const BodyPoint& point, const Values& 
     case Instr::kConst:
       return ir_.constant(instr.dtype, instr.bits);
     case Instr::kScalar:
-      return emit_scalar(instr);
+      return emit_scalar(instr, task_.scalars);
     case Instr::kIndex: {
       Value* index = emit_index(ir_, instr.index, index_point(point, values), true);
       return ir_.b.CreateSExt(index, KernelIr::with_lanes(ir_.b.getInt64Ty(), KernelIr::lanes_of(index)));
@@ -179,7 +182,14 @@ Value* BodyEmitter::emit_effect(InstrId id, const BodyPoint& point, const Values
 
 Value* BodyEmitter::operand(const Instr& instr, int number, const Values& values, int lanes) {
   const InstrId id = instr.operands[static_cast<std::size_t>(number)];
-  return id < 0 ? nullptr : ir_.spread(values[static_cast<std::size_t>(id)], lanes);
+  if (id < 0) return nullptr;
+  const Instr& source = phase_.body[static_cast<std::size_t>(id)];
+  if (source.kind == Instr::kScalar && reloads_scalars_ && lanes > 1) {
+    // An address that LLVM cannot know keeps the load where it is, a part of the instruction that uses it.
+    Value* scalars = ir_.b.CreateLaunderInvariantGroup(task_.scalars);
+    return ir_.spread(emit_scalar(source, scalars), lanes);
+  }
+  return ir_.spread(values[static_cast<std::size_t>(id)], lanes);
 }
 
 Value* BodyEmitter::optional_mask(const Instr& instr, int number, const BodyPoint& point, const Values& values,
@@ -229,8 +239,8 @@ Value* BodyEmitter::emit_in_range(const Instr& instr, const BodyPoint& point, co
 // ---- memory ----
 
 // Nothing writes scalars while a program runs, so that their loads may leave loops that store.
-Value* BodyEmitter::emit_scalar(const Instr& instr) {
-  Value* slot = ir_.b.CreateConstGEP1_64(ir_.b.getInt64Ty(), task_.scalars, static_cast<std::uint64_t>(instr.buffer));
+Value* BodyEmitter::emit_scalar(const Instr& instr, Value* scalars) {
+  Value* slot = ir_.b.CreateConstGEP1_64(ir_.b.getInt64Ty(), scalars, static_cast<std::uint64_t>(instr.buffer));
   llvm::LoadInst* load = ir_.b.CreateAlignedLoad(ir_.memory_type(instr.dtype), slot, llvm::Align(8));
   load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(ir_.b.getContext(), {}));
   return ir_.from_memory(instr.dtype, load);

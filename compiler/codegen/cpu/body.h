@@ -109,7 +109,7 @@ class BodyEmitter {
   llvm::Value* operand(const Instr& instr, int number, const Values& values, int lanes);
   llvm::Value* optional_mask(const Instr& instr, int number, const BodyPoint& point, const Values& values, int lanes);
   llvm::Value* emit_apply(const Instr& instr, const Values& values, int lanes);
-  llvm::Value* emit_scalar(const Instr& instr);
+  llvm::Value* emit_scalar(const Instr& instr, llvm::Value* scalars);
   llvm::Value* emit_load(const Instr& instr, const BodyPoint& point, const Values& values, int lanes);
   void emit_store(const Instr& instr, const BodyPoint& point, const Values& values);
   bool can_stream(const Instr& store, int lanes) const;
@@ -127,6 +127,7 @@ class BodyEmitter {
   const Phase& phase_;
   const TaskContext& task_;
   std::vector<Dependence> dependence_;
+  bool reloads_scalars_ = false;  ///< more of them than a loop can hold in registers
   int failed_ = -1;
 };
 
