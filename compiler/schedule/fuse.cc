@@ -123,7 +123,7 @@ class Search {
     const FusionResult result = can_fuse(pair(a, b));
     if (result.group) c.score = score_fusion(pair(a, b), work(a), work(b), *result.group, costs_, rule_);
     open_record(c, is_vertical);
-    if (!result.group) return close_record(c, "rejected", result.refusal.text());
+    if (!result.group) return close_record(c, "rejected", text_of(result.refusal));
     if (!is_vertical && c.distance > kMaxDistance) return close_record(c, "rejected", "TOO_FAR");
     if (!is_vertical && c.score.shared_bytes < kMinSharedBytes) return close_record(c, "rejected", "TOO_SMALL_SHARED");
     if (c.score.value <= 0) return close_record(c, "unprofitable", "UNPROFITABLE");
@@ -137,7 +137,7 @@ class Search {
     int a = c.a, b = c.b;
     order(a, b);
     FusionResult result = can_fuse(pair(a, b));
-    if (!result.group) return close_record(c, "stale", result.refusal.text());
+    if (!result.group) return close_record(c, "stale", text_of(result.refusal));
     close_record(c, "fused", "");
     const int kept = dependencies_.merge(a, b);
     group(kept) = *std::move(result.group);
@@ -170,6 +170,8 @@ class Search {
     log_->candidates[c.record].verdict = verdict;
     log_->candidates[c.record].reason = std::move(reason);
   }
+
+  std::string text_of(const Refusal& refusal) const { return log_ ? refusal.text() : ""; }
 
   std::string lost_to(int g) const {
     return log_ ? absl::StrCat("LOST_TO(", fused_into_[static_cast<std::size_t>(g)], ")") : "";

@@ -16,9 +16,13 @@ constexpr std::int64_t kMaxWeight = 1000;  // of a body; compile time grows fast
 constexpr std::int64_t kMaxLoads = 48;
 constexpr std::int64_t kMaxReductions = 8;
 
-/// What breaks a rule, in words; nothing where it holds.
-using Broken = std::optional<std::string>;
+/// What breaks a rule, to be put into words where somebody reads it; nothing where it holds.
+using Broken = std::optional<std::function<std::string()>>;
 using Pair = FusionPair;
+
+Broken says(const char* text) {
+  return [text] { return std::string(text); };
+}
 
 /// A read of the consumer on what the producer writes, both in the variables of one space.
 struct Match {
@@ -37,7 +41,7 @@ struct Merge {
   const Group& both;
 };
 
-Broken same_node(const Pair& p) { return p.a_id == p.b_id ? Broken("") : std::nullopt; }
+Broken same_node(const Pair& p) { return p.a_id == p.b_id ? says("") : std::nullopt; }
 
 /// The buffer of the product in a group of class matmul.
 BufferId product_of(const LoweredGraph& lowered, const Group& group) {
@@ -55,10 +59,10 @@ bool reads(const Group& group, BufferId buffer) {
 
 Broken template_role(const Pair& p) {
   if (p.a.kernel_class != KernelClass::kMatmul && p.b.kernel_class != KernelClass::kMatmul) return std::nullopt;
-  if (p.b.kernel_class == KernelClass::kMatmul) return "a matmul takes no prologue";
-  if (p.b.kernel_class != KernelClass::kPointwise) return "a matmul's epilogue is elementwise";
+  if (p.b.kernel_class == KernelClass::kMatmul) return says("a matmul takes no prologue");
+  if (p.b.kernel_class != KernelClass::kPointwise) return says("a matmul's epilogue is elementwise");
   if (reads(p.b, product_of(p.lowered, p.a))) return std::nullopt;
-  return "a matmul takes readers of its product only";
+  return says("a matmul takes readers of its product only");
 }
 
 Broken path_between(const Pair& p) {
@@ -66,15 +70,15 @@ Broken path_between(const Pair& p) {
     case Dependencies::kNone:
       return std::nullopt;
     case Dependencies::kThrough:
-      return "a third kernel lies between";
+      return says("a third kernel lies between");
     default:
-      return "unknown: too much lies between to look for a path";
+      return says("unknown: too much lies between to look for a path");
   }
 }
 
 Broken class_takes_neighbours(const Pair& p) {
   if (p.a.kernel_class != KernelClass::kScan && p.b.kernel_class != KernelClass::kScan) return std::nullopt;
-  return "scan, it takes no neighbours";
+  return says("scan, it takes no neighbours");
 }
 
 std::int64_t reduced_extent(const Group& group) {
@@ -87,20 +91,22 @@ std::int64_t reduced_extent(const Group& group) {
 Broken reductions_fit(const Pair& p) {
   if (!p.a.has_reduction() || !p.b.has_reduction() || p.a.kernel_class == KernelClass::kMatmul) return std::nullopt;
   if (p.a.kernel_class != p.b.kernel_class)
-    return absl::StrCat(std::string(name_of(p.a.kernel_class)), ", ", std::string(name_of(p.b.kernel_class)));
+    return [a = p.a.kernel_class, b = p.b.kernel_class] {
+      return absl::StrCat(std::string(name_of(a)), ", ", std::string(name_of(b)));
+    };
   const std::int64_t a = reduced_extent(p.a), b = reduced_extent(p.b);
-  if (a != b || p.a.sequence != p.b.sequence) return absl::StrCat("over ", a, ", over ", b);
+  if (a != b || p.a.sequence != p.b.sequence) return [a, b] { return absl::StrCat("over ", a, ", over ", b); };
   return std::nullopt;
 }
 
 Broken no_split_reduction(const Pair& p) {
   if (!is_split_reduction(p.a) && !is_split_reduction(p.b)) return std::nullopt;
-  return "the reduction runs as partials and a finish";
+  return says("the reduction runs as partials and a finish");
 }
 
 Broken over(const char* name, std::int64_t have, std::int64_t max) {
   if (have <= max) return std::nullopt;
-  return absl::StrCat(name, ", ", have, ", ", max);
+  return [name, have, max] { return absl::StrCat(name, ", ", have, ", ", max); };
 }
 
 Broken count_limits(const Pair& p) {
@@ -127,12 +133,12 @@ Broken size_limits(const Merge& m) {
 
 Broken not_whole(const Match& m) {
   if (m.read.index) return std::nullopt;
-  return "all of it is read";
+  return says("all of it is read");
 }
 
 Broken not_indirect(const Match& m) {
   if (!m.read.index || !is_indirect(m.read.index)) return std::nullopt;
-  return absl::StrCat("reads at ", to_string(m.read.index));
+  return [index = m.read.index] { return absl::StrCat("reads at ", to_string(index)); };
 }
 
 /// How a read differs from the write, in the terms of Inductor's analysis of fusions that fail.
@@ -150,30 +156,34 @@ const char* difference_of(IndexExpr write, IndexExpr read) {
 /// The consumer must read the element that the producer has at hand.
 Broken same_element(const Match& m) {
   if (!m.read.index || m.read.index == m.writer.write.index) return std::nullopt;
-  return absl::StrCat(difference_of(m.writer.write.index, m.read.index), ": written at ",
-                      to_string(m.writer.write.index), ", read at ", to_string(m.read.index));
+  return [write = m.writer.write.index, read = m.read.index] {
+    return absl::StrCat(difference_of(write, read), ": written at ", to_string(write), ", read at ", to_string(read));
+  };
 }
 
 Broken result_is_at_hand(const Match& m) {
   const bool is_result =
       m.lowered.nodes[static_cast<std::size_t>(m.writer.node)].kind == LoopNode::kReduce || m.writer.is_row;
   if (!is_result || m.reader.is_row || m.consumer.kernel_class != KernelClass::kOuterReduction) return std::nullopt;
-  return "an outer reduction's result is used along the reduced axis";
+  return says("an outer reduction's result is used along the reduced axis");
 }
 
 /// The shared space must not make one side's accesses divide.
 Broken loops_agree(const Merge& m) {
   if (divisions_of(m.moved) <= divisions_of(m.other)) return std::nullopt;
-  return "the loops' order differs: the shared space would need divisions";
+  return says("the loops' order differs: the shared space would need divisions");
 }
 
 Broken indices_fit(const Merge& m) {
   const auto fits = [](IndexExpr e) { return !e || (e->lo > -kIndexBound && e->hi < kIndexBound); };
+  const auto broken = [](const char* access, IndexExpr e) -> Broken {
+    return [access, e] { return absl::StrCat(access, to_string(e)); };
+  };
   for (const Member& member : m.both.members) {
     for (const Access& read : member.reads) {
-      if (!fits(read.index)) return absl::StrCat("read at ", to_string(read.index));
+      if (!fits(read.index)) return broken("read at ", read.index);
     }
-    if (!fits(member.write.index)) return absl::StrCat("written at ", to_string(member.write.index));
+    if (!fits(member.write.index)) return broken("written at ", member.write.index);
   }
   return std::nullopt;
 }
@@ -269,19 +279,22 @@ FusionResult attempt(const Pair& p, const Attempt& way) {
   const Group& target = way.a_is_target ? p.a : p.b;
   const Group& other = way.a_is_target ? p.b : p.a;
   std::optional<Group> moved = reindex(p.lowered, other, target, way.level_row);
-  if (!moved) return {std::nullopt, {"EXTENT_MISMATCH", "the loops have different extents"}};
+  if (!moved) return {std::nullopt, {"EXTENT_MISMATCH", *says("the loops have different extents")}};
   const Group& a = way.a_is_target ? target : *moved;
   const Group& b = way.a_is_target ? *moved : target;
-  if (auto refusal = broken_match(p, a, b)) return {std::nullopt, *refusal};
+  if (auto refusal = broken_match(p, a, b)) return {std::nullopt, *std::move(refusal)};
   Group both = merged(a, b);
   if (auto refusal = first_broken(p.rows_off, &Row::merge, {p.lowered, other, *moved, both}))
-    return {std::nullopt, *refusal};
+    return {std::nullopt, *std::move(refusal)};
   return {std::move(both), {}};
 }
 
 }  // namespace
 
-std::string Refusal::text() const { return detail.empty() ? code : absl::StrCat(code, "(", detail, ")"); }
+std::string Refusal::text() const {
+  const std::string words = detail ? detail() : "";
+  return words.empty() ? code : absl::StrCat(code, "(", words, ")");
+}
 
 std::vector<LegalityRow> legality_table() {
   std::vector<LegalityRow> out;
@@ -299,7 +312,7 @@ bool is_split_reduction(const Group& group) {
 }
 
 FusionResult can_fuse(const FusionPair& pair) {
-  if (auto refusal = first_broken(pair.rows_off, &Row::pair, pair)) return {std::nullopt, *refusal};
+  if (auto refusal = first_broken(pair.rows_off, &Row::pair, pair)) return {std::nullopt, *std::move(refusal)};
   FusionResult first;
   for (const Attempt& way : attempts(pair.a, pair.b)) {
     FusionResult result = attempt(pair, way);

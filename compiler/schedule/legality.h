@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,10 +13,11 @@
 
 namespace tenon {
 
-/// Why a pair may not fuse: the code of a row, and a detail for people.
+/// Why a pair may not fuse: the code of a row, and a detail for people, which becomes words only where it is read. It
+/// may be read as long as the lowered graph is there.
 struct Refusal {
   const char* code = "";
-  std::string detail;
+  std::function<std::string()> detail;
   std::string text() const;
 };
 

@@ -45,7 +45,7 @@ class Nodes {
   }
   /// The code of the row that refuses the pair; "" if they may fuse.
   std::string code(int a, int b, std::uint32_t rows_off = 0) const { return result(a, b, rows_off).refusal.code; }
-  std::string detail(int a, int b) const { return result(a, b).refusal.detail; }
+  std::string detail(int a, int b) const { return result(a, b).refusal.detail(); }
   Nodes& merge(int a, int b) {
     groups_[static_cast<std::size_t>(a)] = result(a, b).group.value();
     dependencies_->merge(a, b);
