@@ -49,8 +49,9 @@ constexpr bool is_signed(DType t) { return is_signed_int(t) || is_float(t); }
 
 /// "float32", "bool", ... as in the Python array API standard.
 constexpr std::string_view name_of(DType t) {
-  constexpr std::string_view kNames[kNumDTypes] = {"bool",   "int8",   "int16",   "int32",    "int64",   "uint8",  "uint16",
-                                                   "uint32", "uint64", "float16", "bfloat16", "float32", "float64"};
+  constexpr std::string_view kNames[kNumDTypes] = {"bool",     "int8",    "int16",  "int32",  "int64",
+                                                   "uint8",    "uint16",  "uint32", "uint64", "float16",
+                                                   "bfloat16", "float32", "float64"};
   return kNames[static_cast<int>(t)];
 }
 
@@ -84,9 +85,12 @@ inline float16::float16(float value) {
     bits = 0x7e00u;
   } else if (mag >= 0x477ff000u) {  // rounds to 65536 or more
     bits = static_cast<std::uint16_t>(sign | 0x7c00u);
-  } else if (mag < 0x38800000u) {  // subnormal: adding 0.5 lets the float adder round at 2^-24
-    const float shifted = std::bit_cast<float>(mag) + 0.5f;
-    bits = static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u));
+  } else if (mag <= 0x33000000u) {  // at most half of the least subnormal
+    bits = static_cast<std::uint16_t>(sign);
+  } else if (mag < 0x38800000u) {  // subnormal: a multiple of 2^-24, rounded in integers, whatever the host's mode
+    const std::uint32_t significand = (mag & 0x7fffffu) | 0x800000u, shift = 126 - (mag >> 23);
+    const std::uint32_t below_half = (1u << (shift - 1)) - 1 + ((significand >> shift) & 1u);
+    bits = static_cast<std::uint16_t>(sign | ((significand + below_half) >> shift));
   } else {
     bits = static_cast<std::uint16_t>(sign | ((mag - 0x38000000u + 0xfffu + ((mag >> 13) & 1u)) >> 13));
   }

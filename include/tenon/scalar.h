@@ -3,12 +3,26 @@
 // float32 + 0.5 stays float32; an integer tensor with a floating scalar gives float32.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
 #include "tenon/dtype.h"
 
 namespace tenon {
+
+namespace internal {
+
+/// The same number in any floating-point mode: a host that flushes subnormals would convert them to 0.
+constexpr double widen(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const bool is_subnormal = (bits & 0x7f800000u) == 0;
+  if (!is_subnormal) return static_cast<double>(value);
+  const double magnitude = static_cast<double>(bits & 0x7fffffu) * 0x1p-149;
+  return bits >> 31 ? -magnitude : magnitude;
+}
+
+}  // namespace internal
 
 class Scalar {
  public:
@@ -23,7 +37,11 @@ class Scalar {
       int_ = value;
     } else if constexpr (std::is_floating_point_v<T>) {
       kind_ = Kind::kFloat;
-      float_ = static_cast<double>(value);
+      if constexpr (std::is_same_v<T, float>) {
+        float_ = internal::widen(value);
+      } else {
+        float_ = static_cast<double>(value);
+      }
     } else {
       kind_ = std::is_signed_v<T> ? Kind::kInt : Kind::kUInt;
       int_ = static_cast<std::int64_t>(value);

@@ -10,6 +10,7 @@
 #include "compiler/ir/text.h"
 #include "runtime/api/call.h"
 #include "runtime/device/cpu/allocator.h"
+#include "runtime/device/cpu/parallel.h"
 
 namespace tenon {
 
@@ -126,6 +127,7 @@ Tensor zeros_like(const TensorArg& x, std::optional<DType> dtype) { return full_
 Tensor ones_like(const TensorArg& x, std::optional<DType> dtype) { return full_like(x, 1, dtype); }
 
 Tensor arange(Scalar start, Scalar stop, Scalar step, std::optional<DType> dtype, const Location& call_site) {
+  const device::DefaultFloatMode mode;
   const bool is_exact = are_integers({start, stop, step});
   if (as_double(step) == 0) trace::fail("arange", "the step is 0", call_site);
   const std::int64_t count = is_exact ? count_of_ints(start.as_int(), stop.as_int(), step.as_int())
@@ -144,6 +146,7 @@ Tensor arange(Scalar start, Scalar stop, Scalar step, std::optional<DType> dtype
 Tensor arange(Scalar stop, const Location& call_site) { return arange(0, stop, 1, {}, call_site); }
 
 Tensor linspace(Scalar start, Scalar stop, std::int64_t count, bool endpoint, DType dtype, const Location& call_site) {
+  const device::DefaultFloatMode mode;
   checked_type(dtype, {count}, "linspace", call_site);
   if (!is_float(dtype)) trace::fail("linspace", cat("makes floats, not ", name_of(dtype)), call_site);
   const Tensor values = call(Op::k_linspace,

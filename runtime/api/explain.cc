@@ -8,6 +8,7 @@
 
 #include "compiler/explain/pair_query.h"
 #include "runtime/api/access.h"
+#include "runtime/device/cpu/parallel.h"
 #include "runtime/session/compiler_library.h"
 #include "runtime/session/explanation.h"
 #include "runtime/session/measure.h"
@@ -89,6 +90,7 @@ const std::vector<std::byte>& computed_by(const std::vector<trace::TraceNode*>& 
 }  // namespace
 
 Explanation explain(const std::vector<Tensor>& tensors, Timing timing, const std::source_location& call_site) {
+  const device::DefaultFloatMode mode;
   std::vector<trace::TraceNode*> nodes;
   for (const Tensor& tensor : tensors) {
     if (tensor.is_empty_handle()) throw Error(ErrorCode::kInvalidArgument, "explain", "an empty handle", call_site);

@@ -10,6 +10,7 @@
 #include "compiler/build_id.h"
 #include "compiler/ir/serialize.h"
 #include "runtime/device/cpu/host_cpu.h"
+#include "runtime/device/cpu/parallel.h"
 #include "runtime/log.h"
 #include "runtime/options.h"
 #include "runtime/session/compiler_library.h"
@@ -58,8 +59,8 @@ std::string environment_text() {
   const codegen::TargetSpec* target = native_target();
   if (!target) return absl::StrCat("build ", build_id(), "\ntarget none\n");
   return absl::StrCat("format 1\nbuild ", build_id(), "\ntriple ", target->triple, "\ncpu ", target->cpu, "\nfeatures ",
-                      target->features, "\nnumerics ", options().numerics == "relaxed" ? "relaxed" : "portable", "\nfusion ",
-                      options().fusion, "\ncosts ", to_string(compile_options().fusion.costs), "\n");
+                      target->features, "\nnumerics ", options().numerics == "relaxed" ? "relaxed" : "portable",
+                      "\nfusion ", options().fusion, "\ncosts ", to_string(compile_options().fusion.costs), "\n");
 }
 
 std::string cache_root() {
@@ -99,6 +100,7 @@ absl::StatusOr<std::shared_ptr<const Program>> ProgramStore::find_or_make(const 
 
 absl::StatusOr<cache::MemoryCache<Program>::Computed> ProgramStore::make(const ProgramKey& key) {
   const Clock::time_point start = Clock::now();
+  const device::DefaultFloatMode mode;  // constants are folded, and the interpreter prepared, as programs run
   const auto bytes = std::make_shared<const std::vector<std::byte>>(key.bytes.begin(), key.bytes.end());
   absl::StatusOr<std::shared_ptr<const Program>> program;
   if (!options().jit || !native_target()) {

@@ -42,7 +42,6 @@ bool is_in_range(DType dtype, Scalar scalar) {
 }
 
 std::uint64_t bits_of_float(DType dtype, double value) {
-  const device::DefaultFloatMode mode;
   return dtype == DType::kBool ? std::fpclassify(value) != FP_ZERO : bits_of(dtype, value);
 }
 
@@ -70,6 +69,7 @@ DType promote(DType dtype, Scalar scalar) {
 }
 
 std::optional<std::uint64_t> element_bits(DType dtype, Scalar scalar) {
+  const device::DefaultFloatMode mode;
   if (scalar.is_float()) return bits_of_float(dtype, scalar.as_float());
   if (dtype == DType::kBool) return scalar.as_int() != 0;
   if (is_int(dtype) && !is_in_range(dtype, scalar)) return std::nullopt;
