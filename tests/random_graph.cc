@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See random_graph.h. Each step picks an op whose operands can be found (or made by casts and views) among the values.
-#include "tests/fuzz/random_graph.h"
+#include "tests/random_graph.h"
 
 #include <algorithm>
 #include <cmath>
@@ -100,12 +100,12 @@ class Maker {
   }
 
   /// Appends if the op's own check accepts it and the result is small enough.
-  bool try_append(Op op, std::initializer_list<NodeId> operands, Attrs attrs = {}) {
+  bool try_append(Op op, absl::Span<const NodeId> operands, Attrs attrs = {}) {
     absl::InlinedVector<const TensorType*, 4> types;
     for (NodeId id : operands) types.push_back(&type(id));
     absl::StatusOr<TensorType> result = infer(op, types, attrs);
     if (!result.ok() || numel(result->shape) > kMaxElements) return false;
-    values_.push_back(builder_.append(op, absl::MakeConstSpan(operands.begin(), operands.size()), std::move(attrs)));
+    values_.push_back(builder_.append(op, operands, std::move(attrs)));
     return true;
   }
 
@@ -204,8 +204,8 @@ class Maker {
       default:
         break;
     }
-    if (!has_axis || rank == 0) return false;
-    return try_axis_op(op, x, rank);
+    if (!has_axis) return try_drawn(op);
+    return rank > 0 && try_axis_op(op, x, rank);
   }
 
   bool try_axis_op(Op op, NodeId x, int rank) {
@@ -308,6 +308,12 @@ class Maker {
         attrs.append(static_cast<std::int64_t>(pick(kDTypes)));
         return try_append(op, {}, std::move(attrs));
       }
+      case Op::k_random_bits: {
+        Attrs attrs;
+        attrs.append(shape);
+        attrs.append(below(3));
+        return try_append(op, {builder_.constant(DType::kUInt64, static_cast<std::int64_t>(rng_()))}, std::move(attrs));
+      }
       case Op::k_random_uniform:
       case Op::k_random_normal: {
         const DType dtype = below(2) ? DType::kFloat32 : DType::kFloat64;
@@ -319,8 +325,50 @@ class Maker {
         return try_append(op, {seed, builder_.constant(dtype, -1.0), builder_.constant(dtype, 2.0)}, std::move(attrs));
       }
       default:
-        return false;
+        return try_drawn(op);
     }
+  }
+
+  /// An operand of nobody knows which op: any value, the first operand again (most ops want equal types), or a number.
+  NodeId any_operand(const std::vector<NodeId>& before) {
+    const int choice = below(before.empty() ? 2 : 3);
+    if (choice == 0) return any();
+    if (choice == 2) return before[0];
+    const DType dtype = !before.empty() && below(2) ? type(before[0]).dtype : pick(kDTypes);
+    return builder_.constant(dtype, std::int64_t{below(9)} - 2);
+  }
+
+  Shape any_list(std::string_view name, const Shape& x) {
+    if (name == "shape") return random_shape();
+    Shape list = x;
+    for (std::size_t axis = 0; axis < list.size() && (name != "lengths" || below(2)); ++axis) list[axis] = 1 + below(2);
+    return list;
+  }
+
+  Attrs any_attrs(Op op, const Shape& x) {
+    Attrs attrs;
+    for (int i = 0; i < num_attributes(op); ++i) {
+      const AttrSpec& spec = attribute(op, i);
+      if (spec.type == AttrType::kInts) {
+        attrs.append(any_list(spec.name, x));
+      } else if (spec.type == AttrType::kAxes) {
+        attrs.append(random_axes(static_cast<int>(x.size())));
+      } else if (spec.type == AttrType::kDType) {
+        attrs.append(static_cast<std::int64_t>(pick(kDTypes)));
+      } else {
+        attrs.append(below(spec.type == AttrType::kBool ? 2 : 4));
+      }
+    }
+    return attrs;
+  }
+
+  /// Operands and attributes by the row alone, kept if the op's check accepts them.
+  bool try_drawn(Op op) {
+    const int least = min_operands(op), most = std::min(max_operands(op), least + 3);
+    std::vector<NodeId> operands;
+    for (int count = least + below(most - least + 1); count > 0; --count) operands.push_back(any_operand(operands));
+    const Shape shape = operands.empty() ? random_shape() : type(operands[0]).shape;
+    return try_append(op, operands, any_attrs(op, shape));
   }
 
   void choose_outputs() {
@@ -357,5 +405,16 @@ RandomProgram with_random_inputs(const Graph& graph, std::uint64_t seed) {
 }
 
 RandomProgram random_program(std::uint64_t seed, int max_ops) { return Maker(seed, max_ops).run(); }
+
+Graph random_graph(std::uint64_t seed, int max_ops) {
+  Graph graph = random_program(seed, max_ops).graph;
+  std::mt19937_64 rng(seed);
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    const std::size_t rank = graph.node(graph.inputs[i]).type.shape.size();
+    graph.layouts[i].aligned64 = rng() % 2 == 0;
+    if (rng() % 2 == 0) graph.layouts[i].strides = Shape(rank, static_cast<std::int64_t>(rng() % 5) - 2);
+  }
+  return graph;
+}
 
 }  // namespace tenon::testing

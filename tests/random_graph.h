@@ -19,8 +19,12 @@ struct RandomProgram {
 };
 
 /// The program of a seed: up to `max_ops` ops on shapes with 0, 1, primes and sizes about a vector's length; values
-/// include NaN, infinities, zeros of both signs, subnormals and integer extremes. Deterministic.
+/// include NaN, infinities, zeros of both signs, subnormals and integer extremes. Every op of the table occurs that a
+/// user can call. Deterministic.
 RandomProgram random_program(std::uint64_t seed, int max_ops);
+
+/// Its graph alone, for what reads graphs and runs none: the inputs' layouts are drawn as well, and fit no data.
+Graph random_graph(std::uint64_t seed, int max_ops);
 
 /// A program with random values for the inputs and scalars of `graph`.
 RandomProgram with_random_inputs(const Graph& graph, std::uint64_t seed);

@@ -3,7 +3,7 @@
 // either order of tasks), and compiled code.
 #pragma once
 
-#include "tests/fuzz/random_graph.h"
+#include "tests/random_graph.h"
 
 namespace tenon::testing {
 

@@ -9,7 +9,7 @@
 #include "compiler/explain/pair_query.h"
 #include "compiler/ir/graph_text.h"
 #include "compiler/pipeline.h"
-#include "tests/fuzz/random_graph.h"
+#include "tests/random_graph.h"
 
 namespace tenon {
 namespace {

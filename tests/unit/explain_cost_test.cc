@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/ir/loop_text.h"
 #include "runtime/session/dump.h"
+#include "tests/random_graph.h"
 #include "tests/unit/explained.h"
-#include "tests/unit/random_graph.h"
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define TENON_COUNTS_ALLOCATIONS
@@ -39,7 +39,7 @@ TEST(ExplainCost, ProgramsThatRunAreCompiledWithoutALog) {
 TEST(ExplainCost, ALogChangesNothingOfWhatIsCompiled) {
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
-    const Graph graph = random_graph(seed, 40);
+    const Graph graph = testing::random_graph(seed, 40);
     DecisionLog log;
     CompileOptions with, without;
     with.log = &log;

@@ -6,8 +6,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "tests/random_graph.h"
 #include "tests/unit/explained.h"
-#include "tests/unit/random_graph.h"
 
 namespace tenon {
 namespace {
@@ -147,7 +147,7 @@ TEST(ExplainJson, EveryKeyAndTypeIsThatOfTheSchema) {
 TEST(ExplainJson, EveryKeyAndTypeIsThatOfTheSchemaForRandomGraphs) {
   for (std::uint32_t seed = 0; seed < 200 && !HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
-    expect_object(report_of(explained(random_graph(seed, 40))), "report", "report");
+    expect_object(report_of(explained(testing::random_graph(seed, 40))), "report", "report");
   }
 }
 

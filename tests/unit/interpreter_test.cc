@@ -8,8 +8,9 @@
 
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/text.h"
+#include "compiler/ops/decompose.h"
 #include "compiler/ops/philox.h"
-#include "tests/unit/random_graph.h"
+#include "tests/random_graph.h"
 
 namespace tenon {
 namespace {
@@ -199,19 +200,9 @@ TEST(Philox, RandomBitsAreWordsOfTheIndex) {
 
 TEST(Interpreter, RandomGraphsRunAndRepeat) {
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
-    const Graph graph = random_graph(seed, 40, true);
-    std::vector<HostTensor> tensors;
-    std::vector<HostView> views;
-    for (const NodeId id : graph.inputs) {
-      const TensorType& type = graph.node(id).type;
-      std::vector<std::uint64_t> elements(static_cast<std::size_t>(numel(type.shape)));
-      for (std::size_t i = 0; i < elements.size(); ++i)
-        elements[i] = bits_of(type.dtype, static_cast<std::int64_t>(i) - 3);
-      tensors.push_back(tensor_of(type, elements));
-    }
-    for (const HostTensor& tensor : tensors) views.push_back(tensor.view());
-    const std::vector<std::uint64_t> scalars(graph.scalars.size(), 1);
-    const auto all = interpret(graph, views, scalars, true), outputs = interpret(graph, views, scalars);
+    const testing::RandomProgram p = testing::random_program(seed, 40);
+    const Graph graph = *decompose(p.graph);
+    const auto all = interpret(graph, p.views(), p.scalars, true), outputs = interpret(graph, p.views(), p.scalars);
     ASSERT_TRUE(all.ok() && outputs.ok()) << print_graph(graph);
     for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
       EXPECT_EQ((*outputs)[i].data, (*all)[static_cast<std::size_t>(graph.outputs[i])].data);

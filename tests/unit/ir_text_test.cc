@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/verify.h"
-#include "tests/unit/random_graph.h"
+#include "compiler/ops/decompose.h"
+#include "tests/random_graph.h"
 
 namespace tenon {
 namespace {
@@ -124,14 +126,25 @@ TEST(IrText, ErrorsSayWhereAndWhat) {
   EXPECT_EQ(error_of("input x: int8[2] = fill(1, 2)"), "line 1, column 29: expected ',', found )");
 }
 
+void expect_reads_back(const Graph& graph) {
+  ASSERT_TRUE(verify(graph).ok()) << verify(graph).message();
+  const std::string text = print_graph(graph);
+  const ProgramText back = parse(text);
+  expect_same_graph(graph, back.graph);
+  EXPECT_EQ(print_graph(back.graph), text);
+}
+
 TEST(IrText, RandomGraphsReadBackTheSame) {
+  std::set<Op> occurred;
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
-    const Graph graph = random_graph(seed, 40);
-    ASSERT_TRUE(verify(graph).ok()) << verify(graph).message();
-    const std::string text = print_graph(graph);
-    const ProgramText back = parse(text);
-    expect_same_graph(graph, back.graph);
-    EXPECT_EQ(print_graph(back.graph), text);
+    const Graph graph = testing::random_graph(seed, 40);
+    expect_reads_back(graph);
+    expect_reads_back(*decompose(graph));
+    for (const Node& node : graph.nodes) occurred.insert(node.op);
+  }
+  for (int i = 0; i < kNumOps; ++i) {
+    const Op op = static_cast<Op>(i);
+    EXPECT_TRUE(occurred.contains(op) || row_of(op).form == OpForm::internal) << name_of(op) << " was never drawn";
   }
 }
 
@@ -150,7 +163,7 @@ TEST(IrText, NamesThatLookLikeNodesAreReplaced) {
 
 TEST(IrText, AnyTextGivesAProgramOrAnError) {
   std::mt19937 random(1);
-  const std::string good = std::string(kProgram) + print_graph(random_graph(5, 30));
+  const std::string good = std::string(kProgram) + print_graph(testing::random_graph(5, 30));
   const std::string_view pieces[] = {
       "[",         "]",   "(",  ")",     ",",      "=",    ":",       "\n",  "#",     "\"",
       "%",         "-",   "0x", "1e400", "input ", "axis", "float32", "nan", "fill(", "99999999999999999999",

@@ -10,7 +10,8 @@
 
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/verify.h"
-#include "tests/unit/random_graph.h"
+#include "compiler/ops/decompose.h"
+#include "tests/random_graph.h"
 #include "tests/unit/small_loops.h"
 
 namespace tenon {
@@ -24,16 +25,21 @@ Graph graph_of(std::string_view text) {
   return program.ok() ? std::move(program->graph) : Graph();
 }
 
+void expect_comes_back(const Graph& graph) {
+  const Bytes bytes = encode_graph(graph);
+  const auto back = decode_graph(bytes);
+  ASSERT_TRUE(back.ok()) << back.status().message();
+  EXPECT_EQ(print_graph(*back), print_graph(graph));
+  EXPECT_EQ(encode_graph(*back), bytes);
+  EXPECT_TRUE(verify(*back).ok());
+  for (NodeId id = 0; id < static_cast<NodeId>(back->size()); ++id) EXPECT_EQ(back->node(id).origin, id);
+}
+
 TEST(SerializeGraph, RandomGraphsComeBack) {
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
-    const Graph graph = random_graph(seed, 40);
-    const Bytes bytes = encode_graph(graph);
-    const auto back = decode_graph(bytes);
-    ASSERT_TRUE(back.ok()) << back.status().message();
-    EXPECT_EQ(print_graph(*back), print_graph(graph));
-    EXPECT_EQ(encode_graph(*back), bytes);
-    EXPECT_TRUE(verify(*back).ok());
-    for (NodeId id = 0; id < static_cast<NodeId>(back->size()); ++id) EXPECT_EQ(back->node(id).origin, id);
+    const Graph graph = testing::random_graph(seed, 40);
+    expect_comes_back(graph);
+    expect_comes_back(*decompose(graph));
   }
 }
 
@@ -112,7 +118,7 @@ void for_damaged(const Bytes& good, F f) {
 }
 
 TEST(SerializeGraph, DamagedBytesAreAnErrorOrAnotherGraph) {
-  const Bytes good = encode_graph(random_graph(11, 25));
+  const Bytes good = encode_graph(testing::random_graph(11, 25));
   for_damaged(good, [&](const Bytes& bytes) {
     const auto graph = decode_graph(bytes);
     if (!graph.ok()) return;
