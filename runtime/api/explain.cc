@@ -65,7 +65,9 @@ namespace {
 
 /// Inside errors as what they are for the caller of `explain`.
 [[noreturn]] void raise(const absl::Status& status, const std::source_location& call_site) {
-  const ErrorCode code = absl::IsResourceExhausted(status) ? ErrorCode::kOutOfMemory : ErrorCode::kInternal;
+  const ErrorCode code = absl::IsResourceExhausted(status)    ? ErrorCode::kOutOfMemory
+                         : absl::IsFailedPrecondition(status) ? ErrorCode::kInvalidArgument
+                                                              : ErrorCode::kInternal;
   throw Error(code, "explain", std::string(status.message()), call_site);
 }
 

@@ -109,6 +109,32 @@ TEST_F(Explain, ThePagesScriptIsWellFormed) {
   EXPECT_EQ(out.status, 0) << out.text;
 }
 
+/// Layers of RMSNorm with a residual: deep, with values that are read far below.
+std::string residual_stack(int depth) {
+  std::string text = "input x: float32[64, 256]\nscalar e: float32 = 1e-6\n", last = "x";
+  for (int i = 0; i < depth; ++i) {
+    const auto name = [&](int n) { return absl::StrCat("%", 5 * i + n + 2); };
+    absl::StrAppend(&text, name(0), ": float32[64, 256] = multiply(", last, ", ", last, ")\n");
+    absl::StrAppend(&text, name(1), ": float32[64, 1] = mean(", name(0), ", axis=[1], keepdims=true)\n");
+    absl::StrAppend(&text, name(2), ": float32[64, 1] = rsqrt(", name(1), ")\n");
+    absl::StrAppend(&text, name(3), ": float32[64, 256] = multiply(", last, ", ", name(2), ")\n");
+    absl::StrAppend(&text, name(4), ": float32[64, 256] = add(", name(3), ", ", last, ")\n");
+    last = name(4);
+  }
+  return absl::StrCat(text, "output ", last, "\n");
+}
+
+TEST_F(Explain, EveryViewIsPlacedSoThatItCanBeRead) {
+  if (!is_installed("node")) GTEST_SKIP() << "node is not installed";
+  std::ofstream(path("stack.tir")) << residual_stack(60);
+  for (const std::string& program : {std::string(kRmsNorm), std::string(kAttention), path("stack.tir")}) {
+    const Output out =
+        run(absl::StrCat("node " TENON_SOURCE_DIR "/tests/e2e/layout_check.js ", report(program, "html")));
+    EXPECT_EQ(out.status, 0) << program << "\n" << out.text;
+    EXPECT_EQ(std::count(out.text.begin(), out.text.end(), '\n'), 5) << out.text;
+  }
+}
+
 TEST_F(Explain, ABrowserDrawsEveryView) {
   if (!is_installed("chromium")) GTEST_SKIP() << "chromium is not installed";
   const std::string page = report(kAttention, "html");

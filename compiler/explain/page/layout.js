@@ -29,26 +29,22 @@ function neighbours(n, pairs) {
   return {out, into};
 }
 
-/// Splits edges over several layers by points of width 1, which the edges out of one box share; returns all boxes, the
-/// short edges, and the chain of each edge.
+/// Splits edges over several layers by points of width 1, which the edges out of one box share. Returns all boxes, the
+/// short edges, and of each edge the chain from where it leaves what was drawn for earlier ones.
 function withPoints(boxes, pairs, layer) {
-  const all = boxes.map((box, i) => ({...box, layer: layer[i]})), trunks = new Map(), short = new Map();
-  const pointAt = (from, l) => {
-    const key = from + '@' + l;
-    if (!trunks.has(key)) {
-      all.push({width: 1, height: 0, layer: l, isPoint: true});
-      trunks.set(key, all.length - 1);
-    }
-    return trunks.get(key);
-  };
+  const all = boxes.map((box, i) => ({...box, layer: layer[i]})), trunks = new Map(), short = [];
   const chains = pairs.map(([from, to]) => {
-    const chain = [from];
-    for (let l = layer[from] + 1; l < layer[to]; l++) chain.push(pointAt(from, l));
-    chain.push(to);
-    for (let i = 1; i < chain.length; i++) short.set(chain[i - 1] + '>' + chain[i], [chain[i - 1], chain[i]]);
-    return chain;
+    if (!trunks.has(from)) trunks.set(from, [from]);
+    const trunk = trunks.get(from), length = layer[to] - layer[from], known = Math.min(trunk.length, length);
+    while (trunk.length < length) {
+      all.push({width: 1, height: 0, layer: layer[from] + trunk.length, isPoint: true});
+      short.push([trunk[trunk.length - 1], all.length - 1]);
+      trunk.push(all.length - 1);
+    }
+    short.push([trunk[length - 1], to]);
+    return [...trunk.slice(known - 1, length), to];
   });
-  return {all, short: [...short.values()], chains};
+  return {all, short, chains};
 }
 
 function median(values) {
@@ -81,7 +77,7 @@ function spread(row, all, wishes) {
   let offset = 0;
   row.forEach((box, i) => {
     if (i) offset += (all[row[i - 1]].width + all[box].width) / 2 + kGapX;
-    const weight = all[box].isPoint ? 4 : 1;
+    const weight = all[box].isAlone ? 1e-6 : all[box].isPoint ? 4 : 1;
     let block = {sum: weight * (wishes[i] - offset), weight, count: 1};
     while (blocks.length && blocks[blocks.length - 1].sum / blocks[blocks.length - 1].weight > block.sum / block.weight) {
       const last = blocks.pop();
@@ -98,31 +94,50 @@ function spread(row, all, wishes) {
   });
 }
 
+function mean(values) { return values.reduce((a, b) => a + b, 0) / values.length; }
+
+/// Takes out the slow drift to a side: each row moves by the mean centre of the rows around it.
+function straighten(rows, all) {
+  const kReach = 12, sums = [0];
+  rows.forEach(row => sums.push(sums[sums.length - 1] + mean(row.map(box => all[box].x))));
+  rows.forEach((row, l) => {
+    const first = Math.max(l - kReach, 0), end = Math.min(l + kReach + 1, rows.length);
+    const drift = (sums[end] - sums[first]) / (end - first);
+    row.forEach(box => { all[box].x -= drift; });
+  });
+}
+
 function placeColumns(rows, all, out, into) {
+  rows.flat().forEach(box => { all[box].isAlone = !out[box].length && !into[box].length; });
   rows.forEach(row => spread(row, all, row.map(() => 0)));
-  const pull = (row, near) => spread(row, all, row.map(box => {
-    const xs = near(box).map(other => all[other].x);
-    return xs.length ? xs.reduce((a, b) => a + b) / xs.length : all[box].x;
+  const pull = (row, near) => spread(row, all, row.map((box, i) => {
+    const others = near(box);
+    if (others.length) return mean(others.map(other => all[other].x));
+    return all[all[box].isAlone && i ? row[i - 1] : box].x;
   }));
   for (let sweep = 0; sweep < 12; sweep++) {
     rows.forEach(row => pull(row, box => into[box]));
     [...rows].reverse().forEach(row => pull(row, box => out[box]));
   }
   rows.forEach(row => pull(row, box => [...into[box], ...out[box]]));
+  straighten(rows, all);
 }
 
 function placeRows(rows, all) {
   let y = kMargin;
   rows.forEach(row => {
-    const height = Math.max(...row.map(box => all[box].height), 8);
+    const height = largest(row.map(box => all[box].height), 8);
     row.forEach(box => { all[box].y = y + height / 2; all[box].rowHeight = height; });
     y += height + kGapY;
   });
   return y - kGapY + kMargin;
 }
 
+function largest(values, start) { return values.reduce((a, b) => Math.max(a, b), start); }
+
 /// Boxes {width, height} and edges [from, to] (positions; no cycle): gives boxes their centre x, y, and for each edge a
-/// list of points from the lower side of one to the upper side of the other.
+/// list of points to the upper side of the one from the lower side of the other, or from where it leaves an edge drawn
+/// before.
 function layout(boxes, pairs) {
   const plain = neighbours(boxes.length, pairs);
   const layer = layersOf(boxes.length, plain.out, plain.into);
@@ -135,13 +150,13 @@ function layout(boxes, pairs) {
   orderLayers(used, all, out, into);
   placeColumns(used, all, out, into);
   const height = placeRows(used, all);
-  const left = Math.min(...all.map(box => box.x - box.width / 2)) - kMargin;
+  const left = -largest(all.map(box => box.width / 2 - box.x), -Infinity) - kMargin;
   all.forEach(box => { box.x -= left; });
-  const width = Math.max(...all.map(box => box.x + box.width / 2)) + kMargin;
+  const width = largest(all.map(box => box.x + box.width / 2), 0) + kMargin;
   const lines = chains.map(chain => chain.flatMap((box, i) => {
     const {x, y, height: h, rowHeight, isPoint} = all[box];
-    if (isPoint) return [[x, y - rowHeight / 2], [x, y + rowHeight / 2]];
-    return [[x, i ? y - h / 2 : y + h / 2]];
+    if (!isPoint) return [[x, i ? y - h / 2 : y + h / 2]];
+    return i ? [[x, y - rowHeight / 2], [x, y + rowHeight / 2]] : [[x, y + rowHeight / 2]];
   }));
   return {boxes: all.slice(0, boxes.length), lines, width, height};
 }

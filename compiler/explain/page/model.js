@@ -24,6 +24,18 @@ const lowered = stageNodes.get('rewrite') || [];
 const realizeOf = new Map(report.realize.map(record => [record.node, record]));
 const candidates = report.rounds.flatMap(r => r.candidates.map(c => ({round: r.round, ...c})));
 
+const testsOfNode = new Map();
+candidates.forEach(c => {
+  c.left = membersOf(c.a);
+  c.right = membersOf(c.b);
+  [...c.left, ...c.right].forEach(node => {
+    if (!testsOfNode.has(node)) testsOfNode.set(node, []);
+    testsOfNode.get(node).push(c);
+  });
+});
+const inlinedIn = new Map();
+report.realize.forEach(r => r.into.forEach(host => { inlinedIn.set(host, (inlinedIn.get(host) || 0) + 1); }));
+
 const kernelsOfMember = new Map();
 report.kernels.forEach((kernel, k) => kernel.members.forEach(node => {
   kernelsOfMember.set(node, [...(kernelsOfMember.get(node) || []), k]);
@@ -85,7 +97,7 @@ function bufferGraph() {
     return {from, to: node, ...edgeDetail(from, node)};
   }));
   const nodes = lowered.filter(n => shown.has(n.id)).map(n => {
-    const inlined = report.realize.filter(r => !r.realized && r.into.includes(n.id)).length;
+    const inlined = inlinedIn.get(n.id);
     return {
       key: n.id, title: '%' + n.id + ' ' + n.op + (inlined ? ' +' + inlined : ''), sub: n.type, output: n.output,
       kind: kindOf(n), kernels: n.leaf ? [] : kernelsOf(n.id), detail: () => loweredDetail(n),
@@ -105,22 +117,30 @@ function kernelGraph() {
     if (makers.includes(i)) return;
     if (!makers.length) inputs.add(from);
     (makers.length ? makers.map(m => 'k' + m) : [from]).forEach(source => {
-      edges.set(source + '>' + i + '>' + from, {from: source, to: 'k' + i, label: '%' + from,
-        detail: () => ({title: '%' + from + ', ' + bytes(lowered[from].bytes), rows: [['value', lowered[from].text]]})});
+      const key = source + '>' + i;
+      if (!edges.has(key)) edges.set(key, {from: source, to: 'k' + i, values: new Set()});
+      edges.get(key).values.add(from);
     });
   })));
+  edges.forEach(edge => { edge.detail = () => bufferDetail(edge); });
   const leaves = lowered.filter(n => inputs.has(n.id)).map(n => ({
     key: n.id, title: '%' + n.id + ' ' + n.op, sub: n.type, kind: 'leaf', kernels: [], detail: () => loweredDetail(n),
   }));
   return {nodes: [...leaves, ...nodes], edges: [...edges.values()]};
 }
 
+/// The values that one kernel hands to another.
+function bufferDetail({from, to, values}) {
+  const list = [...values], sum = list.reduce((total, id) => total + lowered[id].bytes, 0);
+  const writer = typeof from === 'string' ? report.kernels[Number(from.slice(1))].name : 'an input';
+  return {title: writer + ' to ' + report.kernels[Number(to.slice(1))].name,
+    rows: [['bytes', bytes(sum)], ...list.map(id => ['%' + id, lowered[id].text])]};
+}
+
 /// Tests of pairs with a on one side and b on the other.
 function testsOf(a, b) {
-  return candidates.filter(c => {
-    const left = membersOf(c.a), right = membersOf(c.b);
-    return (left.includes(a) && right.includes(b)) || (left.includes(b) && right.includes(a));
-  });
+  return (testsOfNode.get(a) || []).filter(c =>
+    (c.left.includes(a) && c.right.includes(b)) || (c.left.includes(b) && c.right.includes(a)));
 }
 
 function testRow(c) {
@@ -159,7 +179,7 @@ function loweredDetail(n) {
   rows.push(['reads, ops', record.reads + ', ' + record.ops], ['users', record.users],
     ['inlined cost', time(record.inline_cost_ps)], ['stored cost', time(record.store_cost_ps)],
     ['kernel', kernelsOf(n.id).map(k => report.kernels[k].name).join(', ') || 'none: it has no elements']);
-  const tests = record.realized ? candidates.filter(c => [...membersOf(c.a), ...membersOf(c.b)].includes(n.id)) : [];
+  const tests = record.realized ? testsOfNode.get(n.id) || [] : [];
   return {title: n.text, rows: [...rows, ...tests.slice(0, 12).map(testRow)]};
 }
 

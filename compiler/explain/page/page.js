@@ -35,6 +35,7 @@ const kViews = [
   ['kernels', 'After fusion: one box a kernel, one edge a buffer that goes through memory.', () => kernelGraph()],
 ];
 
+const kMostBoxes = 1500;  // of the view shown first: more take seconds to place
 let scale = 1, drawn = null;
 
 function showDetail({title, rows, notes}) {
@@ -76,13 +77,14 @@ function tip() {
 function widthOf(node) { return Math.max(7 * node.title.length, 6 * node.sub.length, 40) + 20; }
 
 function drawGraph({nodes, edges}) {
-  if (!nodes.length) return {svg: draw('svg', {width: 0, height: 0}), width: 1, height: 1};
+  if (!nodes.length) return {svg: draw('svg', {width: 0, height: 0}), width: 1, height: 1, top: 0};
   const position = new Map(nodes.map((node, i) => [node.key, i]));
   const pairs = edges.map(e => [position.get(e.from), position.get(e.to)]);
   const {boxes, lines, width, height} = layout(nodes.map(n => ({width: widthOf(n), height: 36})), pairs);
   const svg = draw('svg', {viewBox: `0 0 ${width} ${height}`}, tip(), ...edges.map((e, i) => drawEdge(e, lines[i])),
     ...nodes.map((n, i) => drawNode(n, boxes[i])));
-  return {svg, width, height};
+  const uppermost = boxes.reduce((a, b) => b.y < a.y ? b : a);
+  return {svg, width, height, top: uppermost.x};
 }
 
 function zoom(to) {
@@ -95,7 +97,7 @@ function zoom(to) {
 function fit() {
   zoom(Math.min(1.1, Math.max((byId('drawing').clientWidth - 2) / drawn.width, .5)));
   byId('drawing').classList.toggle('short', drawn.height * scale < 600);
-  byId('drawing').scrollLeft = (drawn.width * scale - byId('drawing').clientWidth) / 2;
+  byId('drawing').scrollLeft = drawn.top * scale - byId('drawing').clientWidth / 2;
 }
 
 function show(name) {
@@ -335,5 +337,6 @@ table(holderOf('ingredients'), [
   ['ingredient', f => f.name], ['hash', f => f.hash, null, 'code'], ['value', f => f.value],
 ], report.key.ingredients, '');
 const wanted = location.hash.match(/^#view=(\w+)$/);
-show(wanted && kViews.some(view => view[0] === wanted[1]) ? wanted[1] : 'lower');
+const isLarge = report.realize.filter(r => r.realized).length > kMostBoxes;
+show(wanted && kViews.some(view => view[0] === wanted[1]) ? wanted[1] : isLarge ? 'kernels' : 'lower');
 document.body.dataset.drawn = byId('drawing').querySelectorAll('.node').length;
