@@ -42,11 +42,13 @@ struct Buffer {
   std::int32_t node = -1;     ///< graph node whose value it holds, for explanations
 };
 
-/// One task's own memory: `elements` values of the lane range (element v lies at v - lane_begin) or a single value.
+/// One task's own memory: a value a lane of its range (that of v lies at v - lane_begin), a value a lane and step of the
+/// sequence (that of s, v at s * lane_chunk + v - lane_begin), or a single value.
 struct LocalBuffer {
   DType dtype = DType::kFloat32;
   bool per_lane = false;             ///< false: one value a task
   std::int64_t scratch_offset = -1;  ///< per_lane: byte offset in the worker's scratch block, 64-byte aligned
+  std::int64_t sequence = 1;         ///< per_lane: > 1 where it has a value for each step of a sequence of this extent
 };
 
 struct Instr {
@@ -56,7 +58,7 @@ struct Instr {
     kIndex,       ///< `index` as int64
     kInRange,     ///< bool: lo <= index < hi
     kLoad,        ///< element `index` of buffer `buffer`; with operand 0 a bool: where false nothing is read, result 0
-    kLoadLocal,   ///< the current element (or single value) of local `buffer`
+    kLoadLocal,   ///< the element at the current loop variables (or the single value) of local `buffer`
     kApply,       ///< elementwise primitive `op` of operands (cast: to `dtype`)
     kRandom,      ///< uint32: Philox4x32-10 word `lo` of counter operand 1 (int64 value) under key operand 0 (uint64)
     kStore,       ///< operand 0 to element `index` of buffer `buffer`; with operand 1 a bool: only where true

@@ -91,6 +91,7 @@ class LoopWriter {
       out_.put(l.dtype);
       put_bool(l.per_lane);
       out_.put(l.scratch_offset);
+      out_.put(l.sequence);
     });
     put_all(k.phases, [&](const Phase& p) { put_phase(p); });
     put_bool(k.matmul != nullptr);
@@ -227,11 +228,12 @@ class LoopReader {
     k.kernel_class = in_.get_enum<KernelClass>(static_cast<std::int64_t>(KernelClass::kMatmul) + 1);
     in_.get_list(&k.outer);
     for (std::int64_t* n : {&k.lanes, &k.lane_chunk, &k.row_block, &k.scratch_bytes, &k.grain}) *n = get_size();
-    get_all<LocalBuffer>(&k.locals, 10, [&] {
+    get_all<LocalBuffer>(&k.locals, 18, [&] {
       LocalBuffer l;
       l.dtype = in_.get_enum<DType>(kNumDTypes);
       l.per_lane = in_.get_bool();
       l.scratch_offset = get_offset();
+      l.sequence = get_size();
       return l;
     });
     get_all<Phase>(&k.phases, 21, [&] { return get_phase(); });

@@ -97,7 +97,12 @@ class KernelVerifier {
     if (!is_number_of(kernel_.row_block, 1) || !is_number_of(kernel_.grain, 0)) return broken("its blocking");
     if (!is_extent(kernel_.scratch_bytes)) return broken("its scratch is not possible");
     for (const LocalBuffer& l : kernel_.locals) {
-      if (l.per_lane && !is_inside(l.scratch_offset, kernel_.lane_chunk, l.dtype, kernel_.scratch_bytes)) {
+      std::int64_t elements = kernel_.lane_chunk;
+      if (!is_number_of(l.sequence, 1) || __builtin_mul_overflow(elements, l.sequence, &elements) ||
+          (l.sequence > 1 && !l.per_lane)) {
+        return broken("a local buffer's size is not possible");
+      }
+      if (l.per_lane && !is_inside(l.scratch_offset, elements, l.dtype, kernel_.scratch_bytes)) {
         return broken("a local buffer leaves the scratch block");
       }
     }
@@ -182,7 +187,7 @@ class KernelVerifier {
   }
   bool is_local(const Instr& in, DType dtype, bool per_lane) const {
     return is_below(in.buffer, kernel_.locals.size()) && local(in.buffer).dtype == dtype &&
-           local(in.buffer).per_lane == per_lane;
+           local(in.buffer).per_lane == per_lane && local(in.buffer).sequence == 1;
   }
 
   absl::Status verify_instr(std::size_t i) const {
@@ -241,6 +246,8 @@ class KernelVerifier {
     if (!is_below(in.buffer, kernel_.locals.size())) return broken_at(i, "there is no local ", in.buffer);
     const LocalBuffer& l = local(in.buffer);
     if (l.dtype != in.dtype || (l.per_lane && !phase().lanes)) return broken_at(i, "its local does not fit");
+    if (l.sequence > 1 && (l.sequence != phase().sequence || phase().sequence_limit))
+      return broken_at(i, "its local has another sequence");
     if (in.kind == Instr::kLoadLocal) return absl::OkStatus();
     if (!l.per_lane && phase().lanes) return broken_at(i, "it stores a value a lane to a single local");
     return is_operand(i, 0, in.dtype) ? absl::OkStatus() : broken_at(i, "its operand does not fit");

@@ -136,8 +136,7 @@ class Task {
       case Instr::kStore:
         return run_store(i, in);
       case Instr::kStoreLocal:
-        locals_[static_cast<std::size_t>(in.buffer)] = value(in.operands[0]);
-        return;
+        return run_store_local(in);
       case Instr::kReduce: {
         Bytes& line = collected_[static_cast<std::size_t>(in.reduction)];
         line.insert(line.end(), value(in.operands[0]).begin(), value(in.operands[0]).end());
@@ -210,12 +209,30 @@ class Task {
     }
   }
 
+  /// Where the values of the current step begin in a per-lane local.
+  std::size_t local_offset(const Instr& in) const {
+    const bool has_steps = kernel_.locals[static_cast<std::size_t>(in.buffer)].sequence > 1;
+    return has_steps ? static_cast<std::size_t>(vars_[vars_.size() - 2]) * count() * size_of(in.dtype) : 0;
+  }
+
+  void run_store_local(const Instr& in) {
+    Local& local = locals_[static_cast<std::size_t>(in.buffer)];
+    const Bytes& from = value(in.operands[0]);
+    const std::size_t at = local_offset(in);
+    if (local.size() < at + from.size()) local.resize(at + from.size());
+    std::copy(from.begin(), from.end(), local.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+
   void run_load_local(std::size_t i, const Instr& in, Bytes* out) {
     const Local& local = locals_[static_cast<std::size_t>(in.buffer)];
     const std::size_t size = size_of(in.dtype);
     const bool per_lane = kernel_.locals[static_cast<std::size_t>(in.buffer)].per_lane;
     if (local.empty() && count() > 0) return fail(i, "local ", in.buffer, " was never written");
-    if (per_lane) return void(*out = local);
+    if (per_lane) {
+      const std::size_t at = local_offset(in);
+      if (at + out->size() > local.size()) return fail(i, "local ", in.buffer, " was never written at this step");
+      return void(std::memcpy(out->data(), local.data() + at, out->size()));
+    }
     for (std::size_t lane = 0; lane < count(); ++lane) std::memcpy(out->data() + lane * size, local.data(), size);
   }
 

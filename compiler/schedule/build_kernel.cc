@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // See build_kernel.h.
 //
-// Time of a member: loops over the full space run at even times, rows at odd ones. A reduction made at time t can be
-// used by rows from t+1 and by full loops from t+2; everything else can be used at once. Members of one time are one
-// phase, so they share loads and pass values in registers; what crosses phases goes through a local buffer. The readers
-// of a matmul's product are all of time 0, one phase: its epilogue.
+// Members of one time are one phase, so they share loads and pass values in registers; what crosses phases goes through
+// a local buffer. The readers of a matmul's product are all of time 0, one phase: its epilogue.
 #include "compiler/schedule/build_kernel.h"
 
 #include <algorithm>
@@ -15,6 +13,7 @@
 #include "compiler/lower/body_builder.h"
 #include "compiler/schedule/grain.h"
 #include "compiler/schedule/legality.h"
+#include "compiler/schedule/phases.h"
 
 namespace tenon {
 namespace {
@@ -22,13 +21,19 @@ namespace {
 class KernelBuilder {
  public:
   KernelBuilder(const LoweredGraph& lowered, const Group& group, const IsStored& is_stored)
-      : lowered_(lowered), group_(group), is_stored_(is_stored), pool_(*lowered.pool) {}
+      : lowered_(lowered),
+        group_(group),
+        is_stored_(is_stored),
+        pool_(*lowered.pool),
+        times_(phase_times(lowered, group)) {}
 
   Kernel run() {
     kernel_.kernel_class = group_.kernel_class;
     kernel_.outer = group_.outer;
     kernel_.lanes = kernel_.lane_chunk = group_.lanes;
-    assign_times();
+    const std::int64_t tile = has_passes(lowered_, group_) ? column_tile(lowered_, group_) : 0;
+    if (tile > 0) kernel_.lane_chunk = std::min(kernel_.lanes, tile);
+    add_passed_on();
     find_locals();
     for (std::size_t m = 0; m < group_.members.size(); ++m) place(m);
     for (auto& [time, phase] : phases_) {
@@ -40,9 +45,10 @@ class KernelBuilder {
 
  private:
   struct OpenPhase {
-    explicit OpenPhase(IndexPool& pool) : body(pool) {}
+    OpenPhase(IndexPool& pool, int at) : body(pool), time(at) {}
     Phase phase;
     BodyBuilder body;
+    int time;
     absl::flat_hash_map<BufferId, InstrId> values;  ///< what members of this phase have computed
   };
 
@@ -53,35 +59,50 @@ class KernelBuilder {
     return it == writers_.end() ? -1 : it->second;
   }
 
-  void assign_times() {
-    for (std::size_t m = 0; m < group_.members.size(); ++m)
-      writers_[group_.members[m].write.buffer] = static_cast<int>(m);
-    for (const Member& member : group_.members) {
-      int time = member.is_row ? -1 : 0;
-      for (const Access& read : member.reads) {
-        const int w = writer_index(read.buffer);
-        if (w < 0) continue;
-        const int made = times_[static_cast<std::size_t>(w)];
-        const bool from_reduce = is_reduce(group_.members[static_cast<std::size_t>(w)]);
-        if (member.is_row) {
-          time = std::max(time, from_reduce || made % 2 == 0 ? made + 1 : made);
-        } else {
-          time = std::max(time, from_reduce ? made + 2 : made % 2 == 0 ? made : made + 1);
-        }
-      }
-      times_.push_back(time);
+  /// What a first pass over the sequence leaves for later ones.
+  struct Tile {
+    PassedOn use;
+    std::int32_t local = -1;
+    bool is_filled = false;
+  };
+
+  void add_passed_on() {
+    for (const PassedOn& use : passed_on(lowered_, group_)) {
+      tiles_.push_back({use, static_cast<std::int32_t>(kernel_.locals.size()), false});
+      kernel_.locals.push_back({dtype_of(use.access.buffer), true, -1, group_.sequence});
     }
   }
+
+  Tile* find_tile(BufferId buffer, IndexExpr index) {
+    const auto it = std::find_if(tiles_.begin(), tiles_.end(), [&](const Tile& t) {
+      return t.use.access.buffer == buffer && t.use.access.index == index;
+    });
+    return it == tiles_.end() ? nullptr : &*it;
+  }
+
+  /// The element of a tile at hand: in the first pass it is `value()`, and goes into the tile.
+  template <class MakeValue>
+  InstrId through_tile(Tile& tile, OpenPhase& open, const MakeValue& value) {
+    if (open.time != tile.use.first) return open.body.load_local(tile.local, dtype_of(tile.use.access.buffer));
+    const InstrId element = value();
+    if (!tile.is_filled) open.body.store_local(tile.local, dtype_of(tile.use.access.buffer), element);
+    tile.is_filled = true;
+    return element;
+  }
+
+  DType dtype_of(BufferId buffer) const { return lowered_.buffers[static_cast<std::size_t>(buffer)].dtype; }
 
   /// A value read in another phase than its own, or a reduction's result, needs a local buffer, unless it is stored
   /// anyway and can be read back.
   void find_locals() {
+    for (std::size_t m = 0; m < group_.members.size(); ++m)
+      writers_[group_.members[m].write.buffer] = static_cast<int>(m);
     for (std::size_t m = 0; m < group_.members.size(); ++m) {
       const Member& member = group_.members[m];
       if (is_reduce(member)) add_local(static_cast<int>(m));
       for (const Access& read : member.reads) {
         const int w = writer_index(read.buffer);
-        if (w < 0 || times_[static_cast<std::size_t>(w)] == times_[m]) continue;
+        if (w < 0 || times_[static_cast<std::size_t>(w)] == times_[m] || find_tile(read.buffer, read.index)) continue;
         const bool in_memory = is_stored_(read.buffer) && !group_.members[static_cast<std::size_t>(w)].is_row;
         if (!in_memory) add_local(w);
       }
@@ -93,7 +114,7 @@ class KernelBuilder {
     if (locals_.contains(member.write.buffer)) return;
     const bool is_result = member.is_row || is_reduce(member);
     LocalBuffer local;
-    local.dtype = lowered_.buffers[static_cast<std::size_t>(member.write.buffer)].dtype;
+    local.dtype = dtype_of(member.write.buffer);
     local.per_lane = !is_result || group_.kernel_class == KernelClass::kOuterReduction;
     locals_[member.write.buffer] = static_cast<std::int32_t>(kernel_.locals.size());
     kernel_.locals.push_back(local);
@@ -102,7 +123,7 @@ class KernelBuilder {
   OpenPhase& phase_at(int time) {
     auto it = phases_.find(time);
     if (it != phases_.end()) return it->second;
-    OpenPhase& open = phases_.emplace(time, OpenPhase(pool_)).first->second;
+    OpenPhase& open = phases_.emplace(time, OpenPhase(pool_, time)).first->second;
     const bool is_full = time % 2 == 0;
     open.phase.sequence = is_full ? group_.sequence : 1;
     open.phase.lanes = is_full || group_.kernel_class == KernelClass::kOuterReduction;
@@ -137,13 +158,15 @@ class KernelBuilder {
     if (auto it = locals_.find(load.buffer); it != locals_.end()) {
       return open.body.load_local(it->second, load.dtype);
     }
-    return -1;
+    Tile* tile = find_tile(load.buffer, load.index);
+    return tile ? through_tile(*tile, open, [&] { return open.body.append(load); }) : -1;
   }
 
   void finish_value(const Member& member, OpenPhase& open, InstrId value) {
     const BufferId buffer = member.write.buffer;
-    const DType dtype = lowered_.buffers[static_cast<std::size_t>(buffer)].dtype;
+    const DType dtype = dtype_of(buffer);
     open.values[buffer] = value;
+    if (Tile* tile = find_tile(buffer, member.write.index)) through_tile(*tile, open, [&] { return value; });
     if (auto it = locals_.find(buffer); it != locals_.end() && !is_reduce(member)) {
       open.body.store_local(it->second, dtype, value);
     }
@@ -190,7 +213,8 @@ class KernelBuilder {
   const IsStored& is_stored_;
   IndexPool& pool_;
   Kernel kernel_;
-  std::vector<int> times_;
+  const std::vector<int> times_;
+  std::vector<Tile> tiles_;
   absl::flat_hash_map<BufferId, int> writers_;
   absl::flat_hash_map<BufferId, std::int32_t> locals_;
   std::map<int, OpenPhase> phases_;

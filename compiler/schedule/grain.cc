@@ -58,7 +58,8 @@ void place_locals(Kernel& kernel) {
   for (LocalBuffer& local : kernel.locals) {
     if (!local.per_lane) continue;
     local.scratch_offset = kernel.scratch_bytes;
-    kernel.scratch_bytes += align_up(kernel.lane_chunk * static_cast<std::int64_t>(size_of(local.dtype)), 64);
+    const std::int64_t elements = kernel.lane_chunk * local.sequence;
+    kernel.scratch_bytes += align_up(elements * static_cast<std::int64_t>(size_of(local.dtype)), 64);
   }
 }
 
@@ -70,7 +71,7 @@ void choose_loops(Kernel& kernel) {
     kernel.lane_chunk = std::min<std::int64_t>(kernel.lanes, 512);
   } else if (!reduces_or_scans_lanes(kernel) && !has_partials(kernel)) {
     const std::int64_t chunk = kernel.kernel_class == KernelClass::kOuterReduction ? kColumnChunk : kChunk;
-    kernel.lane_chunk = std::min(kernel.lanes, chunk);
+    kernel.lane_chunk = std::min(kernel.lane_chunk, chunk);
   }
   kernel.grain = std::max<std::int64_t>(kWorkPerThread / work_per_task(kernel), 1);
   place_locals(kernel);

@@ -6,7 +6,7 @@
 
 namespace tenon {
 
-/// Sets lane_chunk (where the class leaves it free), row_block, grain, and the layout of the scratch block.
+/// Lowers lane_chunk (where the class leaves it free), sets row_block, grain, and the layout of the scratch block.
 void choose_loops(Kernel& kernel);
 
 }  // namespace tenon

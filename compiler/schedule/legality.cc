@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/schedule/group_size.h"
+#include "compiler/schedule/phases.h"
 
 namespace tenon {
 namespace {
@@ -26,10 +27,7 @@ Broken says(const char* text) {
 
 /// A read of the consumer on what the producer writes, both in the variables of one space.
 struct Match {
-  const LoweredGraph& lowered;
-  const Group& consumer;
   const Member& writer;
-  const Member& reader;
   const Access& read;
 };
 
@@ -161,11 +159,10 @@ Broken same_element(const Match& m) {
   };
 }
 
-Broken result_is_at_hand(const Match& m) {
-  const bool is_result =
-      m.lowered.nodes[static_cast<std::size_t>(m.writer.node)].kind == LoopNode::kReduce || m.writer.is_row;
-  if (!is_result || m.reader.is_row || m.consumer.kernel_class != KernelClass::kOuterReduction) return std::nullopt;
-  return says("an outer reduction's result is used along the reduced axis");
+/// An outer reduction's result is used along the reduced axis only where a task's columns stay in the cache meanwhile.
+Broken columns_stay(const Merge& m) {
+  if (!has_passes(m.lowered, m.both) || column_tile(m.lowered, m.both) > 0) return std::nullopt;
+  return says("along the reduced axis, whose columns are too long to stay in the cache");
 }
 
 /// The shared space must not make one side's accesses divide.
@@ -212,7 +209,7 @@ constexpr Row kRows[] = {
     {{9, "ALIAS", "what is written overlaps nothing else that is accessed",
       "outputs and temporaries have memory of their own; inputs are read only"}},
     {{10, "CLASS_REFUSED", "a kernel class holds the merged loops", ""}, class_takes_neighbours, nullptr, loops_agree},
-    {{11, "REDUCE_RESULT", "a reduction is finished where its result is used", ""}, nullptr, result_is_at_hand},
+    {{11, "REDUCE_RESULT", "a reduction is finished where its result is used", ""}, nullptr, nullptr, columns_stay},
     {{12, "REDUCE_SHAPE", "two reductions run along one axis in one order", ""}, reductions_fit},
     {{13, "SPLIT_REDUCE", "a reduction in parts has no neighbour", ""}, no_split_reduction},
     {{14, "ROUNDING", "every op rounds as it does alone", "an op rounds its result wherever it runs"}},
@@ -248,8 +245,7 @@ std::optional<Refusal> broken_match(const Pair& p, const Group& producer, const 
     for (const Access& read : reader.reads) {
       const Member* writer = writer_of(producer, read.buffer);
       if (!writer) continue;
-      if (auto refusal = first_broken(p.rows_off, &Row::match, {p.lowered, consumer, *writer, reader, read}))
-        return refusal;
+      if (auto refusal = first_broken(p.rows_off, &Row::match, {*writer, read})) return refusal;
     }
   }
   return std::nullopt;

@@ -48,6 +48,15 @@ std::vector<std::string> programs() {
   all.push_back("input x: float32[5000, 3]\n%1: float32[5000, 3] = cumsum(x, axis=0, dtype=float32)\noutput %1\n");
   all.push_back("input x: float32[9, 4097]\n%1: float32[9, 4097] = softmax(x, axis=1)\noutput %1\n");
   all.push_back("input x: float32[4097, 9]\n%1: float32[4097, 9] = softmax(x, axis=0)\noutput %1\n");
+  for (const std::string shape : {"[200, 300]", "[65, 17]", "[3000, 40]", "[8192, 33]"}) {
+    all.push_back(
+        absl::StrCat("input x: float32", shape, "\n%1: float32", shape, " = softmax(x, axis=0)\noutput %1\n"));
+    const std::string columns = shape.substr(shape.find(' ') + 1);
+    all.push_back(absl::StrCat(
+        "input x: bfloat16", shape, "\n%1: float32", shape, " = cast(x, dtype=float32)\n%2: float32[1, ", columns,
+        " = var(%1, axis=[0], keepdims=true, correction=0)\n%3: float32[1, ", columns, " = rsqrt(%2)\n%4: float32",
+        shape, " = multiply(%1, %3)\n%5: bfloat16", shape, " = cast(%4, dtype=bfloat16)\noutput %5, %2\n"));
+  }
   all.push_back("input x: float16[5, 3000]\n%1: float16[5, 3000] = log_softmax(x, axis=1)\noutput %1\n");
   all.push_back(
       "input x: float32[200, 300]\ninput y: float32[200, 300]\n%2: float32[300, 200] = permute_dims(y, axes=[1, 0])\n"

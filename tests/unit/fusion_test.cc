@@ -2,6 +2,8 @@
 // Kernel counts and bytes moved of known programs: what realize/inline and the fusion scheduler promise.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "compiler/explain/report.h"
 #include "compiler/ir/graph_text.h"
@@ -128,6 +130,47 @@ TEST(Fusion, ASmallGatherFromACastStoresNoTable) {
     %5: float32[512, 1] = subtract(%3, %4)
     output %5)");
   EXPECT_EQ(c.kernels(), 1u);
+  EXPECT_EQ(c.program.arena_bytes, 0);
+}
+
+std::string batch_normalize(int rows) {
+  const std::string x = absl::StrCat("float32[", rows, ", 1024]");
+  return absl::StrCat("input x: ", x, "\nscalar e: float32\n",
+                      "%2: float32[1, 1024] = mean(x, axis=[0], keepdims=true)\n", "%3: ", x, " = subtract(x, %2)\n",
+                      "%4: ", x, " = multiply(%3, %3)\n", "%5: float32[1, 1024] = mean(%4, axis=[0], keepdims=true)\n",
+                      "%6: float32[1, 1024] = add(%5, e)\n", "%7: float32[1, 1024] = sqrt(%6)\n", "%8: ", x,
+                      " = divide(%3, %7)\n", "output %8\n");
+}
+
+TEST(Fusion, BatchNormalizeIsOneKernelThatReadsOnceWhereColumnsStayInTheCache) {
+  const Compiled c = compiled(batch_normalize(2048));
+  EXPECT_EQ(c.kernels(), 1u);
+  EXPECT_EQ(c.bytes(), 2 * 2048 * 1024 * 4);
+  EXPECT_EQ(c.program.arena_bytes, 0);
+  EXPECT_LE(c.program.kernels[0].scratch_bytes, (1 << 20) + 1024);
+}
+
+TEST(Fusion, BatchNormalizeOfLongColumnsIsTwoKernels) {
+  const Compiled c = compiled(batch_normalize(8192));
+  EXPECT_EQ(c.kernels(), 2u);
+  EXPECT_EQ(c.bytes(), 3 * 8192 * 1024 * 4 + 4 * 1024 * 4);
+}
+
+TEST(Fusion, ColumnsTooLongForTheCacheAreReadByOneKernelAPass) {
+  const Compiled c = compiled(batch_normalize(20000));
+  EXPECT_EQ(c.kernels(), 3u);
+  EXPECT_TRUE(std::ranges::any_of(c.log.candidates, [](const CandidateRecord& r) {
+    return r.reason.starts_with("REDUCE_RESULT");
+  }));
+}
+
+TEST(Fusion, AValueOfALaterPassStaysInTheTask) {
+  const Compiled c = compiled(R"(
+    input x: float32[100, 300]
+    %1: float32[100, 300] = softmax(x, axis=0)
+    output %1)");
+  EXPECT_EQ(c.kernels(), 1u);
+  EXPECT_EQ(c.bytes(), 2 * 100 * 300 * 4);
   EXPECT_EQ(c.program.arena_bytes, 0);
 }
 

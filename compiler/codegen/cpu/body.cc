@@ -72,6 +72,7 @@ Dependence BodyEmitter::dependence_of(const Instr& instr) const {
   if (has_effect(instr)) d = kOnBoth;
   if (has_index(instr)) d = join(d, index_dependence(instr.index));
   if (instr.kind == Instr::kLoadLocal && local(instr.buffer).per_lane) d = join(d, kOnLane);
+  if (instr.kind == Instr::kLoadLocal && local(instr.buffer).sequence > 1) d = join(d, kOnSequence);
   for (InstrId id : instr.operands) {
     if (id >= 0) d = join(d, dependence_[static_cast<std::size_t>(id)]);
   }
@@ -380,7 +381,10 @@ Value* BodyEmitter::lane_addresses(DType dtype, Value* base, const SplitIndex& i
 
 Value* BodyEmitter::local_address(int id, const BodyPoint& point) {
   Value* base = task_.locals[static_cast<std::size_t>(id)];
-  return ir_.at(local(id).dtype, base, ir_.b.CreateSub(point.lane, task_.lane_begin));
+  Value* at = ir_.b.CreateSub(point.lane, task_.lane_begin);
+  if (local(id).sequence > 1)
+    at = ir_.b.CreateAdd(at, ir_.b.CreateMul(point.sequence, ir_.i64(kernel_.lane_chunk)));
+  return ir_.at(local(id).dtype, base, at);
 }
 
 Value* BodyEmitter::emit_local_load(const Instr& instr, const BodyPoint& point) {

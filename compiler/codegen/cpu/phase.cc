@@ -39,6 +39,11 @@ bool PhaseEmitter::has(Reduction::Over over, bool scan) const {
   return false;
 }
 
+// What an outer reduction gave is the same all along the sequence, and so is what is computed of it alone.
+bool PhaseEmitter::is_later_pass() const {
+  return kernel_.kernel_class == KernelClass::kOuterReduction && phase_.lanes && phase_.sequence > 1;
+}
+
 bool PhaseEmitter::needs_chunks() const {
   for (int r = 0; r < num_reductions(); ++r) {
     if (reduction(r).over != Reduction::kLanes || is_scan(r)) continue;
@@ -65,7 +70,7 @@ absl::Status PhaseEmitter::emit() {
     emit_lane_scans();
   } else if (needs_chunks()) {
     emit_chunks();
-  } else if (has(Reduction::kSequence, false) || has(Reduction::kSequence, true)) {
+  } else if (has(Reduction::kSequence, false) || has(Reduction::kSequence, true) || is_later_pass()) {
     emit_columns();
   } else {
     emit_stream();

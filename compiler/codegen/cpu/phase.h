@@ -42,6 +42,7 @@ class PhaseEmitter {
   absl::Status finished() const;
   bool has(Reduction::Over over, bool scan) const;
   bool needs_chunks() const;
+  bool is_later_pass() const;
 
   const Reduction& reduction(int number) const { return phase_.reductions[static_cast<std::size_t>(number)]; }
   int num_reductions() const { return static_cast<int>(phase_.reductions.size()); }
