@@ -6,105 +6,40 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "compiler/explain/record_graph.h"
-#include "compiler/ops/graph_builder.h"
-#include "compiler/ops/scalar_eval.h"
+#include "compiler/rewrite/identities.h"
+#include "compiler/rewrite/rule.h"
 
 namespace tenon {
 namespace {
 
-/// What a rule sees: the node to be, with its rewritten operands. It returns the node's replacement, or -1.
-struct Site {
-  GraphBuilder& builder;
-  const Node& node;
-  absl::Span<const NodeId> operands;
+/// What a node becomes by the table of identities.
+NodeId apply_identity(const Site& s, const Identity** applied) {
+  for (const ParsedIdentity* i : identities_of(s.node.op)) {
+    Bindings bindings;
+    if (!matches(s.graph(), s.node.op, s.operands, i->from, bindings)) continue;
+    if (!includes(i->identity.dtypes, s.graph().node(bindings['x']).type.dtype)) continue;
+    *applied = &i->identity;
+    return broadcast_to(make(s.builder, i->to, bindings), s.node.type.shape).id;
+  }
+  return -1;
+}
 
-  const Node& operand(int i) const { return builder.graph().node(operands[static_cast<std::size_t>(i)]); }
-  bool has_type_of_operand() const { return node.type == operand(0).type; }
+struct Replacement {
+  NodeId node = -1;
+  std::string_view rule;
 };
 
-NodeId same_view(const Site& s) {
-  const bool is_plain = s.node.op == Op::k_reshape || s.node.op == Op::k_broadcast_to;
-  return is_plain && s.has_type_of_operand() ? s.operands[0] : -1;
-}
-
-NodeId same_cast(const Site& s) { return s.node.op == Op::k_cast && s.has_type_of_operand() ? s.operands[0] : -1; }
-
-NodeId identity_permutation(const Site& s) {
-  if (s.node.op != Op::k_permute_dims) return -1;
-  const auto axes = s.node.ints("axes");
-  return std::is_sorted(axes.begin(), axes.end()) ? s.operands[0] : -1;
-}
-
-NodeId whole_slice(const Site& s) {
-  if (s.node.op != Op::k_slice || !s.has_type_of_operand()) return -1;
-  const auto steps = s.node.ints("steps"), lengths = s.node.ints("lengths");
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (steps[i] != 1 && lengths[i] > 1) return -1;
+/// By the first rule that matches.
+Replacement replacement_of(const Site& s) {
+  const Identity* identity = nullptr;
+  if (const NodeId node = apply_identity(s, &identity); node >= 0) return {node, identity->text};
+  for (const auto& rules : {arithmetic_rules(), movement_rules()}) {
+    for (const Rule& rule : rules) {
+      if (const NodeId node = rule.apply(s); node >= 0) return {node, rule.name};
+    }
   }
-  return s.operands[0];
+  return {};
 }
-
-/// reshape(reshape(x)) = reshape(x), broadcast(broadcast(x)) = broadcast(x).
-NodeId view_of_view(const Site& s) {
-  const bool is_plain = s.node.op == Op::k_reshape || s.node.op == Op::k_broadcast_to;
-  if (!is_plain || s.operand(0).op != s.node.op) return -1;
-  const NodeId source = s.operand(0).operands[0];
-  if (s.builder.graph().node(source).type == s.node.type) return source;
-  return s.builder.append_copy(s.node, {source});
-}
-
-/// permute(permute(x, p), q) = permute(x, p[q]).
-NodeId permutation_of_permutation(const Site& s) {
-  if (s.node.op != Op::k_permute_dims || s.operand(0).op != Op::k_permute_dims) return -1;
-  const auto outer = s.node.ints("axes"), inner = s.operand(0).ints("axes");
-  Shape axes;
-  for (std::int64_t axis : outer) axes.push_back(inner[static_cast<std::size_t>(axis)]);
-  const NodeId source = s.operand(0).operands[0];
-  if (std::is_sorted(axes.begin(), axes.end())) return source;
-  Attrs attrs{axes};
-  return s.builder.append(Op::k_permute_dims, {source}, std::move(attrs));
-}
-
-/// slice(slice(x)) = slice(x): starts add up through the inner steps, steps multiply.
-NodeId slice_of_slice(const Site& s) {
-  if (s.node.op != Op::k_slice || s.operand(0).op != Op::k_slice) return -1;
-  const Node& inner = s.operand(0);
-  Shape starts, lengths, steps;
-  for (std::size_t i = 0; i < s.node.type.shape.size(); ++i) {
-    starts.push_back(inner.ints("starts")[i] + s.node.ints("starts")[i] * inner.ints("steps")[i]);
-    steps.push_back(inner.ints("steps")[i] * s.node.ints("steps")[i]);
-    lengths.push_back(s.node.ints("lengths")[i]);
-  }
-  const NodeId source = inner.operands[0];
-  return s.builder.append(Op::k_slice, {source}, Attrs{starts, lengths, steps});
-}
-
-/// An elementwise op of constants is a constant.
-NodeId fold_constants(const Site& s) {
-  if (row_of(s.node.op).kind != OpKind::elementwise || !s.node.type.shape.empty()) return -1;
-  std::uint64_t bits[3] = {};
-  for (std::size_t i = 0; i < s.operands.size(); ++i) {
-    if (s.operand(static_cast<int>(i)).op != Op::k_constant) return -1;
-    bits[i] = static_cast<std::uint64_t>(s.operand(static_cast<int>(i)).value("bits"));
-  }
-  const DType operand = s.operand(static_cast<int>(s.operands.size()) - 1).type.dtype;
-  Node constant;
-  constant.op = Op::k_constant;
-  constant.type = s.node.type;
-  constant.attrs.append(static_cast<std::int64_t>(eval_scalar(s.node.op, s.node.type.dtype, operand, bits)));
-  return s.builder.append_copy(constant, {});
-}
-
-struct Rule {
-  const char* name;
-  NodeId (*apply)(const Site&);
-};
-
-constexpr Rule kRules[] = {
-    {"same view", same_view},           {"same cast", same_cast},
-    {"whole slice", whole_slice},       {"identity permutation", identity_permutation},
-    {"view of view", view_of_view},     {"permutation of permutation", permutation_of_permutation},
-    {"slice of slice", slice_of_slice}, {"fold constants", fold_constants}};
 
 struct NodeKey {
   Op op;
@@ -124,6 +59,7 @@ class Rewriter {
   Rewriter(const Graph& graph, DecisionLog* log) : graph_(graph), log_(log) {}
 
   absl::StatusOr<Graph> run() {
+    count_readers();
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       builder_.set_origin(graph_.nodes[i].origin);
       image_.push_back(rewritten(static_cast<NodeId>(i)));
@@ -141,20 +77,52 @@ class Rewriter {
     const Node& node = graph_.node(id);
     absl::InlinedVector<NodeId, 3> operands;
     for (NodeId operand : node.operands) operands.push_back(image_[static_cast<std::size_t>(operand)]);
-    for (const Rule& rule : kRules) {
-      const NodeId other = rule.apply(Site{builder_, node, operands});
-      if (other < 0) continue;
-      note(rule.name, id, other);
-      return unique(other);
-    }
-    const NodeId copy = builder_.append_copy(node, operands);
-    const NodeId first = unique(copy);
-    if (first != copy) note("equal nodes are one", id, first);
-    return first;
+    current_ = id;
+    matched_ = 0;
+    return placed({builder_, node, operands, is_only_reader(node)}, -1);
   }
 
-  void note(const char* rule, NodeId before, NodeId after) {
-    if (log_) matches_.push_back({rule, before, after});
+  /// The node of the site, or what rules make of it. `existing` is that node if the builder has it already, else -1.
+  NodeId placed(const Site& site, NodeId existing) {
+    constexpr int kMostMatches = 16;
+    const auto first = static_cast<NodeId>(builder_.graph().size());
+    const Replacement r = matched_ < kMostMatches ? replacement_of(site) : Replacement();
+    if (r.node < 0) return unique(existing < 0 ? builder_.append_copy(site.node, site.operands) : existing);
+    ++matched_;
+    const NodeId last = settled(first, r.node);
+    note(r.rule, last);
+    return last;
+  }
+
+  /// What a rule appended, from `first` on, is rewritten in its turn.
+  NodeId settled(NodeId first, NodeId result) {
+    std::vector<NodeId> image;
+    for (NodeId id = first; id <= result; ++id) {
+      const Node node = builder_.graph().node(id);  // a copy: rules append
+      absl::InlinedVector<NodeId, 3> operands = node.operands;
+      for (NodeId& operand : operands) {
+        if (operand >= first) operand = image[static_cast<std::size_t>(operand - first)];
+      }
+      image.push_back(placed({builder_, node, operands}, operands == node.operands ? id : -1));
+    }
+    return image.empty() ? result : image.back();
+  }
+
+  /// Nothing else reads the node's first operand.
+  bool is_only_reader(const Node& node) const {
+    return !node.operands.empty() && readers_[static_cast<std::size_t>(node.operands[0])] == 1;
+  }
+
+  void count_readers() {
+    readers_.assign(graph_.size(), 0);
+    for (const Node& node : graph_.nodes) {
+      for (NodeId operand : node.operands) ++readers_[static_cast<std::size_t>(operand)];
+    }
+    for (NodeId output : graph_.outputs) ++readers_[static_cast<std::size_t>(output)];
+  }
+
+  void note(std::string_view rule, NodeId after) {
+    if (log_) matches_.push_back({rule, current_, after});
   }
 
   /// The traced ops that took part in a match: those of the node, of what it reads, and of what it became.
@@ -169,7 +137,7 @@ class Rewriter {
   void record_matches(const std::vector<NodeId>& kept) {
     for (const Match& m : matches_) {
       const NodeId after = kept[static_cast<std::size_t>(m.after)];
-      log_->rewrites.push_back({"rewrite", m.rule, node_text(graph_, m.before),
+      log_->rewrites.push_back({"rewrite", std::string(m.rule), node_text(graph_, m.before),
                                 after < 0 ? std::vector<int>() : std::vector<int>{after},
                                 sources_of(m.before, m.after)});
     }
@@ -180,7 +148,10 @@ class Rewriter {
     const Node& node = builder_.graph().node(id);
     if (node.op == Op::k_input || node.op == Op::k_scalar) return id;
     NodeKey key{node.op, node.type.dtype, node.type.shape, node.operands, node.attrs};
-    return seen_.try_emplace(std::move(key), id).first->second;
+    if (is_commutative(node.op) && key.operands[0] > key.operands[1]) std::swap(key.operands[0], key.operands[1]);
+    const NodeId first = seen_.try_emplace(std::move(key), id).first->second;
+    if (first != id) note("equal nodes are one", first);
+    return first;
   }
 
   /// `image` takes the new id of each node, -1 for those that go.
@@ -207,7 +178,7 @@ class Rewriter {
   }
 
   struct Match {
-    const char* rule;
+    std::string_view rule;
     NodeId before, after;  ///< in the graph given; in the builder's
   };
 
@@ -215,6 +186,9 @@ class Rewriter {
   DecisionLog* log_;
   GraphBuilder builder_;
   std::vector<NodeId> image_;
+  std::vector<int> readers_;
+  NodeId current_ = -1;  ///< the node of the graph that is being rewritten
+  int matched_ = 0;      ///< rules that have matched for it
   std::vector<Match> matches_;
   absl::flat_hash_map<NodeKey, NodeId> seen_;
 };

@@ -48,8 +48,9 @@ TEST(ExplainApi, StagesHoldTheGraphAndTheirTimes) {
     EXPECT_TRUE(s.nodes.empty() || static_cast<int>(s.nodes.size()) == s.nodes_out) << s.name;
   }
   EXPECT_EQ(names, (std::vector<std::string>{"trace", "decompose", "rewrite", "lower", "loops"}));
-  ASSERT_EQ(e.rewrites().size(), 1u);
+  ASSERT_EQ(e.rewrites().size(), 2u);
   EXPECT_EQ(e.rewrites()[0].rule, "mean");
+  EXPECT_EQ(e.rewrites()[1].rule, "x / 2^k = x * 2^-k");
 }
 
 TEST(ExplainApi, KeysDifferInTheIngredientsThatDiffer) {

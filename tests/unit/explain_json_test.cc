@@ -168,7 +168,7 @@ TEST(ExplainJson, RewritesSayWhatMatchedAndWhatBecameOfIt) {
   const DecisionLog log = explained(kRewritten);
   std::vector<std::string> rules;
   for (const RewriteRecord& r : log.rewrites) rules.push_back(r.rule);
-  EXPECT_EQ(rules, (std::vector<std::string>{"permutation of permutation", "equal nodes are one"}));
+  EXPECT_EQ(rules, (std::vector<std::string>{"permute(permute(x)) = permute(x)", "equal nodes are one"}));
   EXPECT_EQ(log.rewrites[0].sources, (std::vector<int>{0, 1, 2}));
   EXPECT_EQ(log.rewrites[1].before, "%4 = add(%2, %2): float32[2, 3, 4]");
   EXPECT_EQ(log.rewrites[1].after, (std::vector<int>{1})) << "the sum that was made first";
