@@ -82,7 +82,7 @@ absl::StatusOr<LoopProgram> build_loops(const Graph& traced, const CompileOption
   if (absl::Status s = stages.done("rewrite", *graph); !s.ok()) return s;
 
   // Values that get memory become loop nodes; all others are spliced into their readers.
-  absl::StatusOr<LoweredGraph> lowered = lower(*graph);
+  absl::StatusOr<LoweredGraph> lowered = lower(*graph, options.realize, options.fusion.costs);
   if (!lowered.ok()) return lowered.status();
   stages.lowered(*graph, *lowered);
 

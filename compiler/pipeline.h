@@ -16,6 +16,7 @@
 #include "compiler/explain/decision_log.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/loop_ir.h"
+#include "compiler/lower/realize.h"
 #include "compiler/schedule/fusion_options.h"
 
 namespace tenon {
@@ -24,6 +25,7 @@ namespace tenon {
 using CodeGenerator = std::function<absl::StatusOr<std::vector<std::byte>>(absl::Span<const std::byte> kernels)>;
 
 struct CompileOptions {
+  RealizeMode realize = RealizeMode::kTenon;
   FusionOptions fusion;
   bool verify = false;         ///< checks every invariant after each stage
   DecisionLog* log = nullptr;  ///< takes every decision, where somebody asks

@@ -12,7 +12,7 @@
 namespace tenon {
 
 struct Options {
-  std::string cache, cache_dir, compile, numerics, fusion, log, dump, dump_dir, cases_dir;
+  std::string cache, cache_dir, compile, numerics, realize, fusion, log, dump, dump_dir, cases_dir;
   std::int64_t cache_max_size = 0, num_threads = 0;
   bool jit = true, eager = false, verify = false, bless = false;
 };

@@ -12,10 +12,11 @@ namespace {
 
 class Lowering {
  public:
-  explicit Lowering(const Graph& graph) : graph_(graph), memory_(graph.size()) {}
+  Lowering(const Graph& graph, std::vector<RealizeDecision> decisions) : graph_(graph), memory_(graph.size()) {
+    out_.decisions = std::move(decisions);
+  }
 
   absl::StatusOr<LoweredGraph> run() {
-    out_.decisions = decide_realize(graph_);
     make_buffers();
     for (NodeId id = 0; id < static_cast<NodeId>(graph_.size()); ++id) {
       if (!decision(id).realized || numel(graph_.node(id).type.shape) == 0) continue;
@@ -292,6 +293,8 @@ void collapse_loops(IndexPool& pool, LoopNode& node) {
   }
 }
 
-absl::StatusOr<LoweredGraph> lower(const Graph& graph) { return Lowering(graph).run(); }
+absl::StatusOr<LoweredGraph> lower(const Graph& graph, RealizeMode mode, const CostTable& costs) {
+  return Lowering(graph, decide_realize(graph, mode, costs)).run();
+}
 
 }  // namespace tenon

@@ -40,7 +40,8 @@ struct LoweredGraph {
 };
 
 /// Lowers a graph of primitives.
-absl::StatusOr<LoweredGraph> lower(const Graph& graph);
+absl::StatusOr<LoweredGraph> lower(const Graph& graph, RealizeMode mode = RealizeMode::kTenon,
+                                   const CostTable& costs = {});
 
 /// Merges neighbouring loop variables where no access tells them apart, so that a contiguous access is one loop.
 void collapse_loops(IndexPool& pool, LoopNode& node);

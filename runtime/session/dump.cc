@@ -45,6 +45,7 @@ void write(std::string_view stage, std::string_view text) {
 
 CompileOptions compile_options() {
   CompileOptions o;
+  o.realize = parse_realize_mode(options().realize).value_or(RealizeMode::kTenon);
   o.fusion.mode = parse_fusion_mode(options().fusion).value_or(FusionMode::kAuto);
   o.verify = options().verify;
   if (!options().dump.empty()) {

@@ -7,7 +7,7 @@
 
 namespace tenon::session {
 
-/// Options of a compilation by the process's settings: fusion, verification, and dumps of graphs and loops.
+/// Options of a compilation by the process's settings: realize rules, fusion, verification, and dumps of graphs and loops.
 CompileOptions compile_options();
 
 /// The LLVM IR and assembly of a program, where TENON_DUMP names llvm or asm.

@@ -60,7 +60,8 @@ std::string environment_text() {
   if (!target) return absl::StrCat("build ", build_id(), "\ntarget none\n");
   return absl::StrCat("format 1\nbuild ", build_id(), "\ntriple ", target->triple, "\ncpu ", target->cpu, "\nfeatures ",
                       target->features, "\nnumerics ", options().numerics == "relaxed" ? "relaxed" : "portable",
-                      "\nfusion ", options().fusion, "\ncosts ", to_string(compile_options().fusion.costs), "\n");
+                      "\nrealize ", options().realize, "\nfusion ", options().fusion, "\ncosts ",
+                      to_string(compile_options().fusion.costs), "\n");
 }
 
 std::string cache_root() {

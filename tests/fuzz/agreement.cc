@@ -27,11 +27,8 @@ void expect_same(const RandomProgram& p, const Results& got, const Results& want
   }
 }
 
-void expect_loops(const RandomProgram& p, const Results& want, std::string_view mode_name, FusionMode mode) {
-  CompileOptions options;
+void expect_loops(const RandomProgram& p, const Results& want, CompileOptions options, const std::string& way) {
   options.verify = true;
-  options.fusion.mode = mode;
-  const std::string way = "loops, fusion " + std::string(mode_name);
   const auto loops = build_loops(p.graph, options);
   ASSERT_TRUE(loops.ok()) << way << loops.status() << "\n" << print_graph(p.graph);
   for (const bool reverse : {false, true}) {
@@ -71,7 +68,14 @@ void expect_agreement(const RandomProgram& p, bool compiled) {
   ASSERT_TRUE(primitives.ok()) << primitives.status() << "\n" << print_graph(p.graph);
   const auto want = interpret(*primitives, p.views(), p.scalars);
   ASSERT_TRUE(want.ok()) << want.status() << "\n" << print_graph(p.graph);
-  for (const auto& [name, mode] : kFusionModes) expect_loops(p, *want, name, mode);
+  CompileOptions options;
+  for (const auto& [name, mode] : kFusionModes) {
+    options.fusion.mode = mode;
+    expect_loops(p, *want, options, "loops, fusion " + std::string(name));
+  }
+  options = {};
+  options.realize = RealizeMode::kInductor;
+  expect_loops(p, *want, options, "loops, realized as by Inductor");
   if (compiled && !device::runnable_targets().empty()) expect_compiled(p, *want);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One meaning of a program, four ways to run it: graph interpreter, loop-IR interpreter (in every mode of fusion and
-// either order of tasks), and compiled code.
+// One meaning of a program, four ways to run it: graph interpreter, loop-IR interpreter (in every mode of fusion and of
+// realizing, and either order of tasks), and compiled code.
 #pragma once
 
 #include "tests/random_graph.h"

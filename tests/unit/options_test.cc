@@ -47,6 +47,19 @@ TEST(Options, FusionIsPartOfTheKeyAndUnknownModesNameTheValidOnes) {
   o.fusion = before;
 }
 
+TEST(Options, RealizeIsPartOfTheKeyAndUnknownModesNameTheValidOnes) {
+  Options& o = options();
+  std::set<std::string> environments;
+  for (const auto& [name, mode] : kRealizeModes) {
+    EXPECT_TRUE(set_option(o, "TENON_REALIZE", name).ok());
+    EXPECT_EQ(session::compile_options().realize, mode);
+    environments.insert(session::environment_text());
+  }
+  EXPECT_EQ(environments.size(), kRealizeModes.size());
+  EXPECT_EQ(std::string(set_option(o, "TENON_REALIZE", "eager").message()), "'eager' is not one of tenon|inductor");
+  o.realize = "tenon";
+}
+
 TEST(Options, TheCostTableIsPartOfTheKey) {
   EXPECT_NE(session::environment_text().find("\ncosts " + to_string(CostTable()) + "\n"), std::string::npos);
 }
