@@ -2,7 +2,8 @@
 // See program.h.
 #include "runtime/session/program.h"
 
-#include <cstring>
+#include <algorithm>
+#include <cstddef>
 
 #include "absl/strings/str_cat.h"
 #include "compiler/codegen/runtime_table.h"
@@ -89,7 +90,7 @@ absl::Status Program::run_interpreted(const RunArguments& arguments) const {
   absl::StatusOr<std::vector<HostTensor>> results = interpret(graph_, inputs, arguments.scalars);
   if (!results.ok()) return results.status();
   for (std::size_t i = 0; i < results->size(); ++i) {
-    std::memcpy(arguments.outputs[i], (*results)[i].data.data(), (*results)[i].data.size());
+    std::ranges::copy((*results)[i].data, static_cast<std::byte*>(arguments.outputs[i]));
   }
   return absl::OkStatus();
 }

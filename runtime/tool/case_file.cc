@@ -133,11 +133,8 @@ std::vector<std::byte> data_of_file(const std::string& path, const TensorType& t
   }
   const auto count = static_cast<std::size_t>(numel(type.shape));
   const auto* source = static_cast<const std::byte*>(value.storage->data) + value.byte_offset;
+  if (!is_widened) return {source, source + count * size_of(type.dtype)};
   std::vector<std::byte> data(count * size_of(type.dtype));
-  if (!is_widened) {
-    std::memcpy(data.data(), source, data.size());
-    return data;
-  }
   for (std::size_t i = 0; i < count; ++i) {
     float wide;
     std::memcpy(&wide, source + i * 4, 4);

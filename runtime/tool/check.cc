@@ -10,7 +10,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -66,11 +65,10 @@ struct Bytes {
 
 Bytes bytes_of(const Tensor& tensor) {
   const trace::TraceNode& node = *internal::Access::node(tensor);
-  Bytes out{node.type, {}};
-  out.data.resize(static_cast<std::size_t>(numel(node.type.shape)) * size_of(node.type.dtype));
+  const std::size_t size = static_cast<std::size_t>(numel(node.type.shape)) * size_of(node.type.dtype);
   tensor.eval();
-  std::memcpy(out.data.data(), static_cast<const std::byte*>(node.storage->data) + node.byte_offset, out.data.size());
-  return out;
+  const std::byte* first = static_cast<const std::byte*>(node.storage->data) + node.byte_offset;
+  return {node.type, {first, first + size}};
 }
 
 /// The first thing wrong with a run, or nothing.

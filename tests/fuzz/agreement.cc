@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "compiler/ir/graph_text.h"
 #include "compiler/ir/serialize.h"
 #include "compiler/ops/decompose.h"
@@ -57,7 +59,9 @@ void expect_compiled(const RandomProgram& p, const Results& want) {
   }
   const absl::Status status = (*program)->run({inputs, p.scalars, outputs});
   ASSERT_TRUE(status.ok()) << status;
-  for (std::size_t o = 0; o < got.size(); ++o) std::memcpy(got[o].data.data(), outputs[o], got[o].data.size());
+  for (std::size_t o = 0; o < got.size(); ++o) {
+    std::copy_n(static_cast<const std::byte*>(outputs[o]), got[o].data.size(), got[o].data.begin());
+  }
   expect_same(p, got, want, "compiled");
 }
 
