@@ -20,30 +20,36 @@
 namespace tenon::codegen {
 namespace {
 
+// What the work came to, and whether its thread is held in LLVM's handler for good instead of ending.
+struct Outcome {
+  absl::Status status;
+  bool is_held;
+};
+
 // Shared by the caller and the thread, since either may be the last to need it.
 class Call {
  public:
   explicit Call(std::function<absl::Status()> work) : work_(std::move(work)) {}
 
-  void run() { finish(work_()); }
+  void run() { finish({work_(), false}); }
 
-  void finish(absl::Status status) {
+  void finish(Outcome outcome) {
     const std::lock_guard lock(mutex_);
-    status_ = std::move(status);
+    outcome_ = std::move(outcome);
     done_.notify_one();
   }
 
-  absl::Status wait() {
+  Outcome wait() {
     std::unique_lock lock(mutex_);
-    done_.wait(lock, [this] { return status_.has_value(); });
-    return *std::move(status_);
+    done_.wait(lock, [this] { return outcome_.has_value(); });
+    return *std::move(outcome_);
   }
 
  private:
   std::function<absl::Status()> work_;
   std::mutex mutex_;
   std::condition_variable done_;
-  std::optional<absl::Status> status_;
+  std::optional<Outcome> outcome_;
 };
 
 thread_local Call* current_call = nullptr;
@@ -53,7 +59,7 @@ void on_fatal_error(void*, const char* reason, bool) {
     std::fprintf(stderr, "LLVM ERROR: %s\n", reason);
     return;
   }
-  current_call->finish(absl::InternalError(absl::StrCat("LLVM gave up: ", reason)));
+  current_call->finish({absl::InternalError(absl::StrCat("LLVM gave up: ", reason)), true});
   while (true) ::pause();
 }
 
@@ -68,13 +74,11 @@ void* run_call(void* shared) {
 // Deep expressions recurse deeply in the back end, and the caller's own stack may be small.
 constexpr std::size_t kStackBytes = std::size_t{64} << 20;
 
-bool start_thread(std::shared_ptr<Call>* call) {
+bool start_thread(std::shared_ptr<Call>* call, pthread_t* thread) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_t thread;
-  const bool started = pthread_create(&thread, &attributes, run_call, call) == 0;
+  const bool started = pthread_create(thread, &attributes, run_call, call) == 0;
   pthread_attr_destroy(&attributes);
   return started;
 }
@@ -86,9 +90,13 @@ absl::Status guarded_call(std::function<absl::Status()> work) {
   std::call_once(once, [] { llvm::install_fatal_error_handler(on_fatal_error); });
   const auto call = std::make_shared<Call>(std::move(work));
   auto handle = std::make_unique<std::shared_ptr<Call>>(call);
-  if (!start_thread(handle.get())) return absl::ResourceExhaustedError("no thread for the compiler");
+  pthread_t thread;
+  if (!start_thread(handle.get(), &thread)) return absl::ResourceExhaustedError("no thread for the compiler");
   handle.release();
-  return call->wait();
+  Outcome outcome = call->wait();
+  // A thread that ends is waited for, so that nothing of a compile still runs when its caller goes on or exits.
+  outcome.is_held ? pthread_detach(thread) : pthread_join(thread, nullptr);
+  return std::move(outcome.status);
 }
 
 }  // namespace tenon::codegen
