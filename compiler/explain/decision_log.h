@@ -13,6 +13,7 @@ struct DecisionLog {
   std::vector<RewriteRecord> rewrites;
   std::vector<RealizeRecord> realize;
   std::vector<CandidateRecord> candidates;
+  std::vector<SearchRecord> searches;
   std::vector<KernelRecord> kernels;
   std::vector<MemoryRecord> memory;
   std::int64_t arena_bytes = 0;

@@ -83,6 +83,11 @@ bool is_stored(const LoweredGraph& lowered, const Dependencies& dependencies, Bu
 
 Work work_of(const LoweredGraph& lowered, const Dependencies& dependencies, const Group& group, const CostTable& table,
              int self, int other) {
+  return work_of(lowered, group, table, [&](BufferId b) { return is_stored(lowered, dependencies, b, self, other); });
+}
+
+Work work_of(const LoweredGraph& lowered, const Group& group, const CostTable& table,
+             absl::FunctionRef<bool(BufferId)> is_stored) {
   Work work;
   std::vector<BufferId> written;
   for (const Member& m : group.members) written.push_back(m.write.buffer);
@@ -100,7 +105,7 @@ Work work_of(const LoweredGraph& lowered, const Dependencies& dependencies, cons
       const bool is_still = !m.is_row && !depends_on(r.index, group.lane_var()) && group.lanes > 0;
       reads.push_back({r.buffer, r.index, is_still ? count / group.lanes : count});
     }
-    if (is_stored(lowered, dependencies, m.write.buffer, self, other))
+    if (is_stored(m.write.buffer))
       work.write_bytes += bytes_of(lowered.buffers[static_cast<std::size_t>(m.write.buffer)]);
   }
   add_reads(lowered, reads, table, work);

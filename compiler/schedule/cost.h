@@ -3,6 +3,7 @@
 // weighted ops, picoseconds), so that decisions are the same everywhere.
 #pragma once
 
+#include "absl/functional/function_ref.h"
 #include "compiler/ir/cost_table.h"
 #include "compiler/schedule/legality.h"
 
@@ -23,7 +24,11 @@ struct Work {
 bool is_stored(const LoweredGraph& lowered, const Dependencies& dependencies, BufferId buffer, int self,
                int other = -1);
 
-/// The work of `group`; values read only by groups `self` and `other` are not stored.
+/// The work of `group`, of whose values those are stored that `is_stored` names.
+Work work_of(const LoweredGraph& lowered, const Group& group, const CostTable& table,
+             absl::FunctionRef<bool(BufferId)> is_stored);
+
+/// The work of `group`, whose values are stored unless only groups `self` and `other` read them.
 Work work_of(const LoweredGraph& lowered, const Dependencies& dependencies, const Group& group, const CostTable& table,
              int self, int other = -1);
 

@@ -9,19 +9,23 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "compiler/schedule/cost.h"
+#include "compiler/schedule/refine.h"
+#include "compiler/schedule/run_order.h"
 
 namespace tenon {
 namespace {
 
-constexpr std::size_t kWindow = 64;   // readers of a buffer that are paired with its producer
-constexpr std::size_t kSiblings = 4;  // readers of a buffer, on either side, that are paired with a reader
-constexpr int kMaxDistance = 64;      // of horizontal pairs, in nodes
+constexpr std::size_t kWindow = 64;      // readers of a buffer that are paired with its producer
+constexpr std::size_t kSiblings = 4;     // readers of a buffer, on either side, that are paired with a reader
+constexpr std::size_t kFewReaders = 16;  // up to here all of them are
+constexpr int kMaxDistance = 64;         // of horizontal pairs, in nodes
 constexpr std::int64_t kMinSharedBytes = 10;
 
 struct Candidate {
   int a = -1, b = -1;
   int a_version = 0, b_version = 0;
   int round = 0, distance = 0;
+  bool is_vertical = false;
   std::size_t record = 0;  ///< in the log
   FusionScore score;
   auto key() const { return std::tuple(-score.template_rank, -score.value, distance, a, b); }
@@ -62,18 +66,21 @@ class Search {
       queue_.pop();
       commit(best);
     }
-    if (log_) std::ranges::stable_sort(log_->candidates, {}, &CandidateRecord::round);
   }
 
   absl::StatusOr<FusionPlan> plan() {
     FusionPlan out;
     out.evaluations = evaluations_;
     out.path_steps = dependencies_.steps();
-    const std::size_t alive = dependencies_.order().size();
-    for (int g : run_order()) out.groups.push_back(std::move(group(g)));
-    if (out.groups.size() != alive) return absl::InternalError("fusion made a cycle");
+    const std::vector<int> alive = dependencies_.order();
+    for (int g : run_order(dependencies_, alive)) out.groups.push_back(std::move(group(g)));
+    if (out.groups.size() != alive.size()) return absl::InternalError("fusion made a cycle");
     return out;
   }
+
+  /// Pairs of nodes that one kernel may hold, but for paths between them.
+  const std::vector<std::pair<int, int>>& edges() const { return edges_; }
+  const std::vector<FusedRecord>& fused() const { return fused_; }
 
  private:
   Group& group(int g) { return groups_[static_cast<std::size_t>(g)]; }
@@ -91,10 +98,11 @@ class Search {
     for (BufferId buffer : dependencies_.reads(g)) {
       if (dependencies_.producer(buffer) >= 0) out.push_back(dependencies_.producer(buffer));
       const auto& readers = dependencies_.readers(buffer);
+      const std::size_t siblings = readers.size() <= kFewReaders ? kFewReaders : kSiblings;
       auto it = readers.find(g);
-      for (auto [n, after] = std::pair(std::size_t{0}, std::next(it)); n < kSiblings && after != readers.end(); ++n)
+      for (auto [n, after] = std::pair(std::size_t{0}, std::next(it)); n < siblings && after != readers.end(); ++n)
         out.push_back(*after++);
-      for (std::size_t n = 0; n < kSiblings && it != readers.begin(); ++n) out.push_back(*--it);
+      for (std::size_t n = 0; n < siblings && it != readers.begin(); ++n) out.push_back(*--it);
     }
     std::sort(out.begin(), out.end());
     out.erase(std::unique(out.begin(), out.end()), out.end());
@@ -111,21 +119,24 @@ class Search {
 
   void test(int a, int b) {
     order(a, b);
-    const bool is_vertical = dependencies_.is_consumer(a, b);
     Candidate c;
     c.a = a;
     c.b = b;
     c.a_version = version(a);
+    c.is_vertical = dependencies_.is_consumer(a, b);
     c.b_version = version(b);
     c.round = std::max(round(a), round(b)) + 1;
     c.distance = std::abs(group(b).members.front().node - group(a).members.back().node);
     ++evaluations_;
     const FusionResult result = can_fuse(pair(a, b));
     if (result.group) c.score = score_fusion(pair(a, b), work(a), work(b), *result.group, costs_, rule_);
-    open_record(c, is_vertical);
+    const bool may_join = result.group || result.refusal.code == std::string("PATH_BETWEEN");
+    if (c.round == 1 && may_join) edges_.emplace_back(c.a, c.b);
+    open_record(c);
     if (!result.group) return close_record(c, "rejected", text_of(result.refusal));
-    if (!is_vertical && c.distance > kMaxDistance) return close_record(c, "rejected", "TOO_FAR");
-    if (!is_vertical && c.score.shared_bytes < kMinSharedBytes) return close_record(c, "rejected", "TOO_SMALL_SHARED");
+    if (!c.is_vertical && c.distance > kMaxDistance) return close_record(c, "rejected", "TOO_FAR");
+    if (!c.is_vertical && c.score.shared_bytes < kMinSharedBytes)
+      return close_record(c, "rejected", "TOO_SMALL_SHARED");
     if (c.score.value <= 0) return close_record(c, "unprofitable", "UNPROFITABLE");
     queue_.push(c);
   }
@@ -139,6 +150,7 @@ class Search {
     FusionResult result = can_fuse(pair(a, b));
     if (!result.group) return close_record(c, "stale", text_of(result.refusal));
     close_record(c, "fused", "");
+    if (log_) keep_fused(c.record, *result.group);
     const int kept = dependencies_.merge(a, b);
     group(kept) = *std::move(result.group);
     for (int g : {a, b}) {
@@ -151,14 +163,20 @@ class Search {
     for (int other : get_possible_fusions(kept)) test(other, kept);
   }
 
-  void open_record(Candidate& c, bool is_vertical) {
+  void keep_fused(std::size_t record, const Group& both) {
+    FusedRecord& f = fused_.emplace_back();
+    f.record = record;
+    for (const Member& m : both.members) f.nodes.push_back(m.node);
+  }
+
+  void open_record(Candidate& c) {
     if (!log_) return;
     c.record = log_->candidates.size();
     CandidateRecord& r = log_->candidates.emplace_back();
     r.round = c.round;
     r.a = label(group(c.a));
     r.b = label(group(c.b));
-    r.kind = is_vertical ? "vertical" : "horizontal";
+    r.kind = c.is_vertical ? "vertical" : "horizontal";
     r.score = c.score.value;
     r.shared_bytes = c.score.shared_bytes;
     r.same_kind = group(c.a).kernel_class == group(c.b).kernel_class;
@@ -183,30 +201,6 @@ class Search {
     });
   }
 
-  /// Groups in an order in which they may run: among ready ones, the one with the earliest node.
-  std::vector<int> run_order() const {
-    std::vector<int> missing(groups_.size(), 0), out;
-    std::priority_queue<int, std::vector<int>, std::greater<>> ready;
-    const auto for_each_reader = [&](int g, const auto& visit) {
-      for (BufferId buffer : dependencies_.writes(g)) {
-        for (int reader : dependencies_.readers(buffer)) visit(reader);
-      }
-    };
-    const std::vector<int> groups = dependencies_.order();
-    for (int g : groups) for_each_reader(g, [&](int reader) { ++missing[static_cast<std::size_t>(reader)]; });
-    for (int g : groups) {
-      if (missing[static_cast<std::size_t>(g)] == 0) ready.push(g);
-    }
-    while (!ready.empty()) {
-      out.push_back(ready.top());
-      ready.pop();
-      for_each_reader(out.back(), [&](int reader) {
-        if (--missing[static_cast<std::size_t>(reader)] == 0) ready.push(reader);
-      });
-    }
-    return out;
-  }
-
   const LoweredGraph& lowered_;
   const CostTable& costs_;
   std::uint32_t rows_off_;
@@ -219,6 +213,8 @@ class Search {
   std::vector<Work> work_;
   std::vector<std::string> fused_into_;  ///< for the log: the group that took this one
   std::priority_queue<Candidate> queue_;
+  std::vector<std::pair<int, int>> edges_;
+  std::vector<FusedRecord> fused_;
   std::int64_t evaluations_ = 0;
 };
 
@@ -227,7 +223,12 @@ class Search {
 absl::StatusOr<FusionPlan> fuse(const LoweredGraph& lowered, const FusionOptions& options, DecisionLog* log) {
   Search search(lowered, options, log);
   if (options.mode != FusionMode::kOff) search.fuse_greedily();
-  return search.plan();
+  absl::StatusOr<FusionPlan> plan = search.plan();
+  const bool is_refined =
+      options.mode == FusionMode::kAuto || options.mode == FusionMode::kExact || options.mode == FusionMode::kBeam;
+  if (plan.ok() && is_refined) refine(lowered, options, search.edges(), search.fused(), *plan, log);
+  if (log) std::ranges::stable_sort(log->candidates, {}, &CandidateRecord::round);
+  return plan;
 }
 
 }  // namespace tenon

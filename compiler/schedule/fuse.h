@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The fusion search: greedy, best pair first, until no pair may fuse with profit.
+// The fusion search: greedy, best pair first, until no pair may fuse with profit; then, for small components, over
+// whole partitions (refine.h).
 //
 // Pairs that share a buffer (within a window a buffer, so that their number stays linear) are tested once, and the
 // legal ones wait in a queue by score. The best is tested again and fused; only pairs of the new group are then tested

@@ -13,16 +13,20 @@
 namespace tenon {
 
 enum class FusionMode : std::uint8_t {
-  kAuto,      ///< greedy
+  kAuto,      ///< greedy; then exact up to 12 nodes of a component, a beam up to 64, where greedy left several kernels
   kOff,       ///< a kernel a realized value
   kGreedy,    ///< best pair first
+  kExact,     ///< as auto, also where greedy left one kernel
+  kBeam,      ///< greedy, then a beam for any component up to 64 nodes
   kInductor,  ///< best pair first by Inductor's score, for comparison
 };
 
-inline constexpr std::array<std::pair<std::string_view, FusionMode>, 4> kFusionModes = {{
+inline constexpr std::array<std::pair<std::string_view, FusionMode>, 6> kFusionModes = {{
     {"auto", FusionMode::kAuto},
     {"off", FusionMode::kOff},
     {"greedy", FusionMode::kGreedy},
+    {"exact", FusionMode::kExact},
+    {"beam", FusionMode::kBeam},
     {"inductor", FusionMode::kInductor},
 }};
 

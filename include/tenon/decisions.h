@@ -58,7 +58,7 @@ struct RealizeRecord {
 struct CandidateRecord {
   int round = 0;  ///< pairs of single values are round 1, pairs of a group that was fused in round n are n + 1
   std::string a, b;
-  std::string kind;        ///< "vertical" or "horizontal"
+  std::string kind;        ///< "vertical", "horizontal", or "partition": made by exact or beam search
   std::int64_t score = 0;  ///< picoseconds saved, weighted by same_kind: what pairs are ranked by; 0 where not reached
   std::int64_t shared_bytes = 0;
   bool same_kind = false;  ///< both are of one kernel class
@@ -66,6 +66,15 @@ struct CandidateRecord {
   std::string
       verdict;  ///< "fused", "rejected", "unprofitable", "lost" to another pair, "stale": legal when first tested
   std::string reason;  ///< a stable code, with a detail where it has one; of a fused pair none
+};
+
+/// How the kernels of one component (values that fusion may join) were found.
+struct SearchRecord {
+  std::vector<int> nodes;                  ///< realized nodes
+  std::string method;                      ///< "greedy" alone, or also "exact" or "beam"
+  std::string reason;                      ///< why this one
+  std::int64_t evaluations = 0;            ///< groups that exact or beam tried to build
+  std::int64_t greedy_cost = 0, cost = 0;  ///< of all kernels, as greedy left them and in the end; 0: not computed
 };
 
 struct KernelRecord {

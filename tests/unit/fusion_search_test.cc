@@ -60,8 +60,14 @@ LoweredGraph comb(int nodes) {
 const std::map<std::string, std::function<LoweredGraph(int)>> kShapes = {
     {"chain", chain}, {"fan", fan}, {"residual_stack", residual_stack}, {"ladder", ladder}, {"comb", comb}};
 
+FusionOptions greedy() {
+  FusionOptions options;
+  options.mode = FusionMode::kGreedy;
+  return options;
+}
+
 FusionPlan plan_of(const LoweredGraph& lowered) {
-  absl::StatusOr<FusionPlan> plan = fuse(lowered, {}, nullptr);
+  absl::StatusOr<FusionPlan> plan = fuse(lowered, greedy(), nullptr);
   if (!plan.ok()) throw std::runtime_error(std::string(plan.status().message()));
   return *std::move(plan);
 }
@@ -180,7 +186,7 @@ TEST(FusionSearch, PathsAndOrderAreThoseOfTheClosureAfterEveryMerge) {
 TEST(FusionSearch, EveryTestedPairHasAVerdict) {
   const LoweredGraph lowered = random_graph(7, 60);
   DecisionLog log;
-  const absl::StatusOr<FusionPlan> plan = fuse(lowered, {}, &log);
+  const absl::StatusOr<FusionPlan> plan = fuse(lowered, greedy(), &log);
   ASSERT_TRUE(plan.ok());
   std::map<std::string, int> verdicts;
   for (const CandidateRecord& r : log.candidates) {
