@@ -75,6 +75,15 @@ Json rounds_json(const DecisionLog& log) {
   return rounds;
 }
 
+Json search_json(const SearchRecord& s) {
+  return {{"nodes", s.nodes},
+          {"method", s.method},
+          {"reason", s.reason},
+          {"evaluations", s.evaluations},
+          {"greedy_cost_ps", s.greedy_cost},
+          {"cost_ps", s.cost}};
+}
+
 Json kernel_json(const KernelRecord& k) {
   return {{"name", k.name},
           {"class", k.kernel_class},
@@ -105,6 +114,7 @@ std::string report_json(const DecisionLog& log, const ProgramIdentity& identity)
   out["rewrites"] = list(log.rewrites, rewrite_json);
   out["realize"] = list(log.realize, realize_json);
   out["rounds"] = rounds_json(log);
+  out["searches"] = list(log.searches, search_json);
   out["kernels"] = list(log.kernels, kernel_json);
   out["memory"] = {{"arena_bytes", log.arena_bytes}, {"values", list(log.memory, memory_json)}};
   out["key"] = {{"graph", identity.key}, {"ingredients", list(identity.fields, key_json)}};

@@ -83,6 +83,21 @@ std::string candidates_text(const DecisionLog& log) {
   return table.text();
 }
 
+/// How the kernels of each component were found, and what that was worth.
+std::string searches_text(const DecisionLog& log) {
+  std::string out;
+  for (const SearchRecord& s : log.searches) {
+    absl::StrAppend(&out, "  ", s.method, " search of ", s.nodes.empty() ? "all" : node_list(s.nodes));
+    if (!s.reason.empty()) absl::StrAppend(&out, " (", s.reason, ")");
+    if (s.cost > 0) {
+      absl::StrAppend(&out, ": ", s.evaluations, " groups tried, ", time_text(s.cost), ", by greedy ",
+                      time_text(s.greedy_cost));
+    }
+    absl::StrAppend(&out, "\n");
+  }
+  return out;
+}
+
 /// By how much the prediction missed what was measured: "+12 %".
 std::string error_text(const KernelRecord& k) {
   if (k.predicted < 0 || k.measured <= 0) return "";
@@ -144,8 +159,8 @@ std::string key_text(const ProgramIdentity& identity) {
 
 std::string report_text(const DecisionLog& log, const ProgramIdentity& identity) {
   return absl::StrCat("stages\n", stages_text(log), "rewrites\n", rewrites_text(log), "realize or inline\n",
-                      realize_text(log), "fusion candidates\n", candidates_text(log), "kernels\n", kernels_text(log),
-                      "memory\n", memory_text(log), "key ", identity.key, "\n", key_text(identity));
+                      realize_text(log), "fusion candidates\n", candidates_text(log), searches_text(log), "kernels\n",
+                      kernels_text(log), "memory\n", memory_text(log), "key ", identity.key, "\n", key_text(identity));
 }
 
 }  // namespace tenon

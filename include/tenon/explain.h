@@ -24,7 +24,7 @@ class TENON_API Explanation {
   /// Tables: stages; rewrites; the realize table (each value inlined into which others, or realized by which rule, with
   /// costs); every pair of kernels that was tested for fusion, with score and verdict; kernels; memory; the cache key.
   std::string text() const;
-  /// The same as JSON, with the keys stages, rewrites, realize, rounds, kernels, memory, key.
+  /// The same as JSON, with the keys stages, rewrites, realize, rounds, searches, kernels, memory, key.
   std::string json() const;
   /// The graph, kernels as clusters, for Graphviz.
   std::string dot() const;
@@ -42,6 +42,9 @@ class TENON_API Explanation {
   int num_rounds() const;
   /// Every pair that the round tested, legal or not; empty if there is no such round.
   std::vector<CandidateRecord> candidates(int round) const;
+  /// How the kernels of each component (values that fusion may join) were found: best pair first alone, or also by an
+  /// exact or a beam search over partitions.
+  const std::vector<SearchRecord>& searches() const;
   /// The pair's score when it was last tested, in picoseconds; nothing if it never was.
   std::optional<std::int64_t> score(std::string_view a, std::string_view b) const;
   /// Why the two are not one kernel, or that they are.

@@ -30,6 +30,7 @@ std::string Explanation::html() const { return report_html(data_->log(), data_->
 const std::vector<StageRecord>& Explanation::stages() const { return data_->log().stages; }
 const std::vector<RewriteRecord>& Explanation::rewrites() const { return data_->log().rewrites; }
 const std::vector<RealizeRecord>& Explanation::realize_table() const { return data_->log().realize; }
+const std::vector<SearchRecord>& Explanation::searches() const { return data_->log().searches; }
 const std::vector<KernelRecord>& Explanation::kernels() const { return data_->log().kernels; }
 const std::vector<MemoryRecord>& Explanation::memory() const { return data_->log().memory; }
 std::int64_t Explanation::peak_bytes() const { return data_->log().arena_bytes; }

@@ -26,6 +26,7 @@ const std::map<std::string, Fields>& schema() {
         {"rewrites", "[rewrite]"},
         {"realize", "[realize]"},
         {"rounds", "[round]"},
+        {"searches", "[search]"},
         {"kernels", "[kernel]"},
         {"memory", "{memory}"},
         {"key", "{key}"}}},
@@ -65,6 +66,13 @@ const std::map<std::string, Fields>& schema() {
         {"distance", "int"},
         {"verdict", "text"},
         {"reason", "any text"}}},
+      {"search",
+       {{"nodes", "ints"},
+        {"method", "text"},
+        {"reason", "any text"},
+        {"evaluations", "int"},
+        {"greedy_cost_ps", "int"},
+        {"cost_ps", "int"}}},
       {"kernel",
        {{"name", "text"},
         {"class", "text"},
@@ -160,6 +168,7 @@ TEST(ExplainJson, ListsHoldWhatTheCompilationDecided) {
   EXPECT_GE(report["kernels"].size(), 2u);
   EXPECT_GE(report["memory"]["values"].size(), 1u);
   EXPECT_GE(report["rounds"][0]["candidates"].size(), 1u);
+  EXPECT_GE(report["searches"].size(), 1u);
   EXPECT_TRUE(report["kernels"][0]["measured_ps"].is_null());
   EXPECT_TRUE(report["stages"][0]["time_ps"].is_null()) << "nobody gave a clock";
 }

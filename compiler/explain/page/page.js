@@ -333,6 +333,14 @@ table(holderOf('rewrites'), [
   ['became', r => r.after.length, r => r.after.length ? names(r.after) : 'nothing', 'code'],
   ['from traced ops', r => r.sources[0], r => names(r.sources), 'code'],
 ], report.rewrites, 'Every op is a primitive, and no rule matched.');
+table(byId('searches'), [
+  ['component', s => s.nodes.length, s => s.nodes.length ? names(s.nodes) : 'the whole graph', 'code'],
+  ['search', s => s.method],
+  ['why', s => s.reason],
+  ['groups tried', s => s.evaluations, null, 'number'],
+  ['by greedy', s => s.greedy_cost_ps, s => s.cost_ps ? time(s.greedy_cost_ps) : '', 'number'],
+  ['found', s => s.cost_ps, s => s.cost_ps ? time(s.cost_ps) : '', 'number'],
+], report.searches, 'No value may join another.');
 table(holderOf('ingredients'), [
   ['ingredient', f => f.name], ['hash', f => f.hash, null, 'code'], ['value', f => f.value],
 ], report.key.ingredients, '');
