@@ -6,6 +6,7 @@
 #include <queue>
 #include <tuple>
 
+#include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "compiler/schedule/cost.h"
@@ -218,6 +219,14 @@ class Search {
   std::int64_t evaluations_ = 0;
 };
 
+/// Records of one round stay in their order.
+void sort_by_round(std::vector<CandidateRecord>& records) {
+  absl::btree_map<int, std::vector<CandidateRecord>> rounds;
+  for (CandidateRecord& r : records) rounds[r.round].push_back(std::move(r));
+  records.clear();
+  for (auto& [round, list] : rounds) std::move(list.begin(), list.end(), std::back_inserter(records));
+}
+
 }  // namespace
 
 absl::StatusOr<FusionPlan> fuse(const LoweredGraph& lowered, const FusionOptions& options, DecisionLog* log) {
@@ -227,7 +236,7 @@ absl::StatusOr<FusionPlan> fuse(const LoweredGraph& lowered, const FusionOptions
   const bool is_refined =
       options.mode == FusionMode::kAuto || options.mode == FusionMode::kExact || options.mode == FusionMode::kBeam;
   if (plan.ok() && is_refined) refine(lowered, options, search.edges(), search.fused(), *plan, log);
-  if (log) std::ranges::stable_sort(log->candidates, {}, &CandidateRecord::round);
+  if (log) sort_by_round(log->candidates);
   return plan;
 }
 

@@ -293,9 +293,13 @@ std::string Refusal::text() const {
 }
 
 std::vector<LegalityRow> legality_table() {
+  constexpr int kLast = 20;
   std::vector<LegalityRow> out;
-  for (const Row& row : kRows) out.push_back(row.row);
-  std::ranges::stable_sort(out, {}, &LegalityRow::number);
+  for (int number = 1; number <= kLast; ++number) {
+    for (const Row& row : kRows) {
+      if (row.row.number == number) out.push_back(row.row);
+    }
+  }
   return out;
 }
 
