@@ -5,7 +5,7 @@
 namespace tenon {
 
 std::string_view name_of(KernelClass kernel_class) {
-  constexpr std::string_view kNames[] = {"pointwise", "inner_reduction", "outer_reduction", "scan", "matmul"};
+  constexpr std::string_view kNames[] = {"pointwise", "inner_reduction", "outer_reduction", "nested_reduction", "scan", "matmul"};
   return kNames[static_cast<std::size_t>(kernel_class)];
 }
 

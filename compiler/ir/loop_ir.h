@@ -10,6 +10,8 @@
 //         for v in [lane_begin, lane_end):          ("lanes", the vector axis; one pass when the phase has none)
 //           body
 //
+// A phase that is *joined* shares the sequence loop of the phase before it: at each step the one runs, then the other.
+//
 // Loop variables: 0 .. outer.size()-1 are the outer indices, then sequence_var(), then lane_var(). A task's lane range
 // is the whole axis when lane_chunk == lanes, else an aligned chunk of it. Values that pass from phase to phase, or out
 // of a reduction, live in local buffers of the task. Nothing else is shared, so tasks never depend on one another.
@@ -42,8 +44,8 @@ struct Buffer {
   std::int32_t node = -1;     ///< graph node whose value it holds, for explanations
 };
 
-/// One task's own memory: a value a lane of its range (that of v lies at v - lane_begin), a value a lane and step of the
-/// sequence (that of s, v at s * lane_chunk + v - lane_begin), or a single value.
+/// One task's own memory: a value a lane of its range (that of v lies at v - lane_begin), a value a lane and step of
+/// the sequence (that of s, v at s * lane_chunk + v - lane_begin), or a single value.
 struct LocalBuffer {
   DType dtype = DType::kFloat32;
   bool per_lane = false;             ///< false: one value a task
@@ -81,8 +83,10 @@ struct Instr {
 /// The scalar SSA of one phase; operands precede their users.
 using Body = std::vector<Instr>;
 
-/// How a kReduce or kScan combines. Over the lane loop (order inner) or the sequence loop (order outer or tree); the
-/// orders are those of compiler/ir/reduction_order.h.
+/// How a kReduce or kScan combines. Over the lane loop (order inner) or the sequence loop (order outer or tree); where
+/// the next phase is joined, over the lane loop means anew at each step. A joined phase has no lanes and reduces over
+/// the sequence what may be combined in any order; the phase it joins has lanes and reduces over these. The orders are
+/// those of compiler/ir/reduction_order.h.
 struct Reduction {
   enum Over : std::uint8_t { kLanes, kSequence };
   enum Result : std::uint8_t {
@@ -102,6 +106,7 @@ struct Reduction {
 struct Phase {
   std::int64_t sequence = 1;           ///< extent of the sequence loop; 1: none
   IndexExpr sequence_limit = nullptr;  ///< if set: the loop also ends at this value (of the outer variables)
+  bool joined = false;                 ///< runs in the sequence loop of the phase before, whose lane results it reads
   bool lanes = true;                   ///< whether it loops over the lane range
   std::vector<Reduction> reductions;
   Body body;
@@ -124,7 +129,14 @@ struct MatmulNest {
   Operand a, b, c;
 };
 
-enum class KernelClass : std::uint8_t { kPointwise, kInnerReduction, kOuterReduction, kScan, kMatmul };
+enum class KernelClass : std::uint8_t {
+  kPointwise,
+  kInnerReduction,
+  kOuterReduction,
+  kNestedReduction,
+  kScan,
+  kMatmul
+};
 std::string_view name_of(KernelClass kernel_class);
 
 /// What a product of matrices of `dtype` is summed in: float32 for halves; integers in 32 or 64 bits that wrap.

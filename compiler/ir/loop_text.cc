@@ -26,7 +26,7 @@ std::string instr_text(const Instr& i) {
 }
 
 std::string phase_text(const Phase& phase) {
-  std::string out = cat("  phase sequence=", phase.sequence, " lanes=", phase.lanes, "\n");
+  std::string out = cat("  phase sequence=", phase.sequence, " lanes=", phase.lanes, phase.joined ? " joined" : "", "\n");
   for (std::size_t r = 0; r < phase.reductions.size(); ++r) {
     const Reduction& reduction = phase.reductions[r];
     append(&out,

@@ -31,6 +31,10 @@ inline constexpr std::int64_t kOuterBlock = 64;
 inline constexpr std::int64_t kScanBlock = 64;
 
 inline bool is_arg(ReduceKind kind) { return kind == ReduceKind::argmax || kind == ReduceKind::argmin; }
+/// Whether any order gives the same bits.
+inline bool is_free_of_order(ReduceKind kind, DType dtype) {
+  return !is_float(dtype) || (kind != ReduceKind::sum && kind != ReduceKind::prod);
+}
 /// Dtype of a reduction's result: int64 for argmax and argmin, else the operand's.
 inline DType reduced_dtype(ReduceKind kind, DType operand) { return is_arg(kind) ? DType::kInt64 : operand; }
 

@@ -101,6 +101,7 @@ class LoopWriter {
   void put_phase(const Phase& p) {
     out_.put(p.sequence);
     put_index(p.sequence_limit);
+    put_bool(p.joined);
     put_bool(p.lanes);
     put_all(p.reductions, [&](const Reduction& r) {
       out_.put(r.kind);
@@ -236,7 +237,7 @@ class LoopReader {
       l.sequence = get_size();
       return l;
     });
-    get_all<Phase>(&k.phases, 21, [&] { return get_phase(); });
+    get_all<Phase>(&k.phases, 22, [&] { return get_phase(); });
     if (in_.get_bool()) k.matmul = std::make_unique<MatmulNest>(get_matmul());
     return k;
   }
@@ -245,6 +246,7 @@ class LoopReader {
     Phase p;
     p.sequence = get_size();
     p.sequence_limit = get_index();
+    p.joined = in_.get_bool();
     p.lanes = in_.get_bool();
     get_all<Reduction>(&p.reductions, 24, [&] {
       Reduction r;

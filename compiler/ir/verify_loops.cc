@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The invariants of loop programs: buffers, then kernel by kernel its shape, phases, reductions and instructions.
+#include <algorithm>
 #include <bit>
 
 #include "absl/container/flat_hash_set.h"
@@ -117,6 +118,7 @@ class KernelVerifier {
     for (const Reduction& reduction : phase().reductions) {
       if (auto status = verify_reduction(reduction); !status.ok()) return status;
     }
+    if (phase().joined && !can_join()) return broken("phase ", phase_number_, " cannot join the one before");
     std::vector<int> uses(phase().reductions.size());
     for (std::size_t i = 0; i < phase().body.size(); ++i) {
       if (auto status = verify_instr(i); !status.ok()) return status;
@@ -127,6 +129,19 @@ class KernelVerifier {
       if (count != 1) return broken("a reduction of phase ", phase_number_, " has ", count, " instructions");
     }
     return absl::OkStatus();
+  }
+
+  bool can_join() const {
+    if (phase_number_ == 0 || phase().lanes || phase().sequence_limit) return false;
+    const Phase& before = kernel_.phases[phase_number_ - 1];
+    const auto may_follow = [](const Reduction& r) {
+      return r.over == Reduction::kSequence && !r.tree_only && is_free_of_order(r.kind, r.dtype);
+    };
+    const auto may_lead = [](const Reduction& r) {
+      return r.over == Reduction::kLanes && r.result == Reduction::kValue;
+    };
+    return before.lanes && !before.joined && !before.sequence_limit && before.sequence == phase().sequence &&
+           std::ranges::all_of(phase().reductions, may_follow) && std::ranges::all_of(before.reductions, may_lead);
   }
 
   absl::Status verify_reduction(const Reduction& r) const {

@@ -71,7 +71,10 @@ class Task {
   void set_local(std::size_t id, Bytes elements) { locals_[id] = std::move(elements); }
 
   absl::Status run() {
-    for (phase_number_ = 0; phase_number_ < kernel_.phases.size() && status_.ok(); ++phase_number_) run_phase();
+    for (phase_number_ = 0; phase_number_ < kernel_.phases.size() && status_.ok(); ++phase_number_) {
+      const bool is_nested = phase_number_ + 1 < kernel_.phases.size() && kernel_.phases[phase_number_ + 1].joined;
+      is_nested ? run_nested() : run_phase();
+    }
     return status_;
   }
 
@@ -95,21 +98,54 @@ class Task {
                                       ", instruction ", i, ": ", parts...));
   }
 
-  void run_phase() {
+  void begin_phase() {
     values_.assign(phase().body.size(), {});
     collected_.assign(phase().reductions.size(), {});
     scans_.clear();
     scans_.resize(phase().reductions.size());
+  }
+
+  void run_body() {
+    for (std::size_t i = 0; i < phase().body.size() && status_.ok(); ++i) run_instr(i);
+  }
+
+  void finish_phase() {
+    for (std::size_t i = 0; i < phase().body.size() && status_.ok(); ++i) {
+      if (phase().body[i].kind == Instr::kReduce) finish_reduction(phase().body[i]);
+    }
+  }
+
+  /// This phase and the one that is joined to it, which keeps what it collects from step to step.
+  void run_nested() {
+    std::vector<Bytes> collected(kernel_.phases[phase_number_ + 1].reductions.size());
+    for (std::int64_t s = 0; s < phase().sequence && status_.ok(); ++s) {
+      vars_[vars_.size() - 2] = s;
+      begin_phase();
+      run_body();
+      finish_phase();
+      ++phase_number_;
+      begin_phase();
+      collected_.swap(collected);
+      run_body();
+      collected_.swap(collected);
+      --phase_number_;
+    }
+    vars_[vars_.size() - 2] = 0;
+    ++phase_number_;
+    collected_ = std::move(collected);
+    finish_phase();
+  }
+
+  void run_phase() {
+    begin_phase();
     std::int64_t end = phase().sequence;
     if (phase().sequence_limit) end = std::min(end, evaluate(phase().sequence_limit, vars_));
     for (std::int64_t s = 0; s < end && status_.ok(); ++s) {
       vars_[vars_.size() - 2] = s;
-      for (std::size_t i = 0; i < phase().body.size() && status_.ok(); ++i) run_instr(i);
+      run_body();
     }
     vars_[vars_.size() - 2] = 0;
-    for (std::size_t i = 0; i < phase().body.size() && status_.ok(); ++i) {
-      if (phase().body[i].kind == Instr::kReduce) finish_reduction(phase().body[i]);
-    }
+    finish_phase();
   }
 
   void run_instr(std::size_t i) {

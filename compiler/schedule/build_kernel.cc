@@ -112,7 +112,7 @@ class KernelBuilder {
   void add_local(int writer) {
     const Member& member = group_.members[static_cast<std::size_t>(writer)];
     if (locals_.contains(member.write.buffer)) return;
-    const bool is_result = member.is_row || is_reduce(member);
+    const bool is_result = member.is_row || member.is_step || is_reduce(member);
     LocalBuffer local;
     local.dtype = dtype_of(member.write.buffer);
     local.per_lane = !is_result || group_.kernel_class == KernelClass::kOuterReduction;
@@ -124,8 +124,10 @@ class KernelBuilder {
     auto it = phases_.find(time);
     if (it != phases_.end()) return it->second;
     OpenPhase& open = phases_.emplace(time, OpenPhase(pool_, time)).first->second;
-    const bool is_full = time % 2 == 0;
-    open.phase.sequence = is_full ? group_.sequence : 1;
+    const bool is_nested = group_.kernel_class == KernelClass::kNestedReduction;
+    const bool is_full = is_nested ? time == 0 : time % 2 == 0;
+    open.phase.joined = is_nested && time == 1;
+    open.phase.sequence = is_full || open.phase.joined ? group_.sequence : 1;
     open.phase.lanes = is_full || group_.kernel_class == KernelClass::kOuterReduction;
     return open;
   }
@@ -139,7 +141,7 @@ class KernelBuilder {
         node.body, member.vars, [&](const Instr& i) { return i.kind == Instr::kLoad ? redirect(open, i) : -1; });
     InstrId value = image[static_cast<std::size_t>(node.value)];
     if (node.kind == LoopNode::kReduce) return place_reduction(index, open, value);
-    if (node.kind == LoopNode::kScan) value = place_scan(node, member, open, value);
+    if (node.kind == LoopNode::kScan) value = place_scan(member, open, value);
     finish_value(member, open, value);
   }
 
@@ -176,7 +178,7 @@ class KernelBuilder {
   void place_reduction(std::size_t index, OpenPhase& open, InstrId value) {
     const Member& member = group_.members[index];
     const std::int32_t local = locals_.at(member.write.buffer);
-    append_reduction(node_of(member), open, value, local, Instr::kReduce);
+    append_reduction(member, open, value, local, Instr::kReduce);
     if (!is_stored_(member.write.buffer)) return;
     OpenPhase& after = phase_at(times_[index] + 1);
     const DType dtype = lowered_.buffers[static_cast<std::size_t>(member.write.buffer)].dtype;
@@ -185,17 +187,19 @@ class KernelBuilder {
     after.body.store(member.write.buffer, dtype, member.write.index, result);
   }
 
-  InstrId place_scan(const LoopNode& node, const Member&, OpenPhase& open, InstrId value) {
-    return append_reduction(node, open, value, -1, Instr::kScan);
+  InstrId place_scan(const Member& member, OpenPhase& open, InstrId value) {
+    return append_reduction(member, open, value, -1, Instr::kScan);
   }
 
-  InstrId append_reduction(const LoopNode& node, OpenPhase& open, InstrId value, std::int32_t local, Instr::Kind kind) {
+  InstrId append_reduction(const Member& member, OpenPhase& open, InstrId value, std::int32_t local, Instr::Kind kind) {
     Reduction reduction;
-    reduction.kind = node.reduce_kind;
+    reduction.kind = node_of(member).reduce_kind;
     reduction.dtype = open.body.dtype_of(value);
-    const bool over_sequence = std::any_of(group_.axes.begin(), group_.axes.end(), [&](const SpaceAxis& axis) {
-      return axis.reduced && axis.var == group_.sequence_var();
-    });
+    const bool over_sequence =
+        member.is_step || (group_.kernel_class != KernelClass::kNestedReduction &&
+                           std::any_of(group_.axes.begin(), group_.axes.end(), [&](const SpaceAxis& axis) {
+                             return axis.reduced && axis.var == group_.sequence_var();
+                           }));
     reduction.over = over_sequence ? Reduction::kSequence : Reduction::kLanes;
     reduction.order = over_sequence ? ReduceOrder::outer : ReduceOrder::inner;
     Instr i;

@@ -21,12 +21,14 @@ std::int64_t bytes_of(const Buffer& buffer) {
 std::int64_t count_of(const LoweredGraph& lowered, const Group& group, const Member& member) {
   const LoopNode& node = lowered.nodes[static_cast<std::size_t>(member.node)];
   if (node.kind == LoopNode::kMatmul) return node.matmul.m * node.matmul.n * node.matmul.k * numel(node.matmul.batch);
+  if (member.is_step) return std::min(group.row_count() * group.sequence, kMaxCount);
   return std::min(member.is_row ? group.row_count() : group.full_count(), kMaxCount);
 }
 
 std::int64_t tasks_of(const Group& group) {
   switch (group.kernel_class) {
     case KernelClass::kInnerReduction:
+    case KernelClass::kNestedReduction:
     case KernelClass::kScan:
       return is_split_reduction(group) ? kMaxCount : numel(group.outer);
     case KernelClass::kOuterReduction:
@@ -102,7 +104,7 @@ Work work_of(const LoweredGraph& lowered, const Group& group, const CostTable& t
         reads.push_back({r.buffer, nullptr, numel(lowered.buffers[static_cast<std::size_t>(r.buffer)].shape)});
         continue;
       }
-      const bool is_still = !m.is_row && !depends_on(r.index, group.lane_var()) && group.lanes > 0;
+      const bool is_still = !m.is_row && !m.is_step && !depends_on(r.index, group.lane_var()) && group.lanes > 0;
       reads.push_back({r.buffer, r.index, is_still ? count / group.lanes : count});
     }
     if (is_stored(m.write.buffer))

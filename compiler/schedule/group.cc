@@ -122,6 +122,13 @@ Group group_of(const LoweredGraph& lowered, int index) {
   return group;
 }
 
+Member moved(const LoweredGraph& lowered, const Member& member, absl::Span<const IndexExpr> vars) {
+  Member out = member;
+  for (IndexExpr& v : out.vars) v = lowered.pool->substitute(v, vars);
+  bind_accesses(lowered, out);
+  return out;
+}
+
 std::optional<Group> reindex(const LoweredGraph& lowered, const Group& other, const Group& target, bool level_row) {
   IndexPool& pool = *lowered.pool;
   const bool same_kind = other.has_reduction() && target.has_reduction();
@@ -151,11 +158,8 @@ std::optional<Group> reindex(const LoweredGraph& lowered, const Group& other, co
   Group result = target;
   result.members.clear();
   for (const Member& member : other.members) {
-    Member moved = member;
-    moved.is_row = member.is_row || level_row;
-    for (IndexExpr& v : moved.vars) v = pool.substitute(v, vars);
-    bind_accesses(lowered, moved);
-    result.members.push_back(std::move(moved));
+    result.members.push_back(moved(lowered, member, vars));
+    result.members.back().is_row = member.is_row || level_row;
   }
   return result;
 }

@@ -23,6 +23,7 @@ struct Access {
 struct Member {
   int node = -1;  ///< position in LoweredGraph::nodes
   bool is_row = false;
+  bool is_step = false;         ///< nested reductions: it runs once a step of the sequence
   std::int64_t weight = 0;      ///< of the node's ops, for one element (a matmul: for one product)
   std::vector<IndexExpr> vars;  ///< images of the node's variables
   std::vector<Access> reads;    ///< distinct, in the group's variables
@@ -58,6 +59,9 @@ Group group_of(const LoweredGraph& lowered, int node);
 /// Nothing when the sizes do not fit. Two reductions have the same class and reduced extents. `level_row` asks for
 /// level row (pointwise groups only).
 std::optional<Group> reindex(const LoweredGraph& lowered, const Group& other, const Group& target, bool level_row);
+
+/// A member with the group's variables replaced by vars[id].
+Member moved(const LoweredGraph& lowered, const Member& member, absl::Span<const IndexExpr> vars);
 
 /// floor_div and mod terms in all accesses: what a space costs.
 int divisions_of(const Group& group);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/schedule/group_size.h"
+#include "compiler/schedule/nest.h"
 #include "compiler/schedule/phases.h"
 
 namespace tenon {
@@ -75,8 +76,11 @@ Broken path_between(const Pair& p) {
 }
 
 Broken class_takes_neighbours(const Pair& p) {
-  if (p.a.kernel_class != KernelClass::kScan && p.b.kernel_class != KernelClass::kScan) return std::nullopt;
-  return says("scan, it takes no neighbours");
+  for (const KernelClass alone : {KernelClass::kScan, KernelClass::kNestedReduction}) {
+    if (p.a.kernel_class != alone && p.b.kernel_class != alone) continue;
+    return [alone] { return absl::StrCat(std::string(name_of(alone)), ", it takes no neighbours"); };
+  }
+  return std::nullopt;
 }
 
 std::int64_t reduced_extent(const Group& group) {
@@ -85,9 +89,11 @@ std::int64_t reduced_extent(const Group& group) {
   return n;
 }
 
-/// Two reductions share a kernel when they run along the same axis in the same order.
+/// Two reductions share a kernel when they run along the same axis in the same order, or one reduces what the other
+/// gives.
 Broken reductions_fit(const Pair& p) {
   if (!p.a.has_reduction() || !p.b.has_reduction() || p.a.kernel_class == KernelClass::kMatmul) return std::nullopt;
+  if (nest(p.lowered, p.a, p.b)) return std::nullopt;
   if (p.a.kernel_class != p.b.kernel_class)
     return [a = p.a.kernel_class, b = p.b.kernel_class] {
       return absl::StrCat(std::string(name_of(a)), ", ", std::string(name_of(b)));
@@ -271,6 +277,15 @@ std::vector<Attempt> attempts(const Group& a, const Group& b) {
   return {{a_finer, false}, {!a_finer, false}};
 }
 
+/// The groups, both in one space, as one. `moved` is what `other` became there.
+FusionResult joined(const Pair& p, const Group& a, const Group& b, const Group& other, const Group& moved) {
+  if (auto refusal = broken_match(p, a, b)) return {std::nullopt, *std::move(refusal)};
+  Group both = merged(a, b);
+  if (auto refusal = first_broken(p.rows_off, &Row::merge, {p.lowered, other, moved, both}))
+    return {std::nullopt, *std::move(refusal)};
+  return {std::move(both), {}};
+}
+
 FusionResult attempt(const Pair& p, const Attempt& way) {
   const Group& target = way.a_is_target ? p.a : p.b;
   const Group& other = way.a_is_target ? p.b : p.a;
@@ -278,11 +293,7 @@ FusionResult attempt(const Pair& p, const Attempt& way) {
   if (!moved) return {std::nullopt, {"EXTENT_MISMATCH", *says("the loops have different extents")}};
   const Group& a = way.a_is_target ? target : *moved;
   const Group& b = way.a_is_target ? *moved : target;
-  if (auto refusal = broken_match(p, a, b)) return {std::nullopt, *std::move(refusal)};
-  Group both = merged(a, b);
-  if (auto refusal = first_broken(p.rows_off, &Row::merge, {p.lowered, other, *moved, both}))
-    return {std::nullopt, *std::move(refusal)};
-  return {std::move(both), {}};
+  return joined(p, a, b, other, *moved);
 }
 
 }  // namespace
@@ -313,6 +324,8 @@ bool is_split_reduction(const Group& group) {
 
 FusionResult can_fuse(const FusionPair& pair) {
   if (auto refusal = first_broken(pair.rows_off, &Row::pair, pair)) return {std::nullopt, *std::move(refusal)};
+  if (const auto nested = nest(pair.lowered, pair.a, pair.b))
+    return joined(pair, nested->inner, nested->outer, pair.a, nested->inner);
   FusionResult first;
   for (const Attempt& way : attempts(pair.a, pair.b)) {
     FusionResult result = attempt(pair, way);

@@ -53,8 +53,12 @@ bool is_masked(const LoweredGraph& lowered, const Group& group, BufferId buffer)
 }  // namespace
 
 std::vector<int> phase_times(const LoweredGraph& lowered, const Group& group) {
-  const Writers writers = writers_of(group);
   std::vector<int> times;
+  if (group.kernel_class == KernelClass::kNestedReduction) {
+    for (const Member& m : group.members) times.push_back(m.is_row ? 2 : m.is_step ? 1 : 0);
+    return times;
+  }
+  const Writers writers = writers_of(group);
   for (const Member& member : group.members) {
     int time = member.is_row ? -1 : 0;
     for (const Access& read : member.reads) {

@@ -10,6 +10,7 @@ namespace tenon {
 
 /// The phase of each member, by position. Loops over the full space run at even times, rows at odd ones: a reduction
 /// made at time t can be used by rows from t+1 and by full loops from t+2; everything else can be used at once.
+/// A nested reduction has full loops at time 0, what runs once a step of its sequence at 1, rows at 2.
 std::vector<int> phase_times(const LoweredGraph& lowered, const Group& group);
 
 /// Whether a task of this group walks its sequence more than once: a result of an outer reduction is used along the

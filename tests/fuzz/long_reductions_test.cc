@@ -48,6 +48,19 @@ std::vector<std::string> programs() {
   all.push_back("input x: float32[5000, 3]\n%1: float32[5000, 3] = cumsum(x, axis=0, dtype=float32)\noutput %1\n");
   all.push_back("input x: float32[9, 4097]\n%1: float32[9, 4097] = softmax(x, axis=1)\noutput %1\n");
   all.push_back("input x: float32[4097, 9]\n%1: float32[4097, 9] = softmax(x, axis=0)\noutput %1\n");
+  for (const std::string d : {"9", "64", "100", "300", "2100"}) {
+    for (const std::string reduce : {"argmin(%3, axis=[1], keepdims=false)", "max(%3, axis=[1], keepdims=false)"}) {
+      const std::string to = reduce[0] == 'a' ? "int64" : "float32";
+      all.push_back(absl::StrCat("input x: float32[23, 1, ", d, "]\ninput c: float32[1, 11, ", d,
+                                 "]\n%2: float32[23, 11, ", d,
+                                 "] = multiply(x, c)\n%3: float32[23, 11] = sum(%2, axis=[2], keepdims=false, ",
+                                 "dtype=float32)\n%4: ", to, "[23] = ", reduce, "\noutput %4, %3\n"));
+    }
+    all.push_back(
+        absl::StrCat("input x: int16[3, 5, 7, ", d, "]\n%1: int16[3, 5, 7] = max(x, axis=[3], keepdims=false)\n",
+                     "%2: int16[3, 5, 7] = negative(%1)\n%3: int64[3, 5] = sum(%2, axis=[2], keepdims=false, ",
+                     "dtype=int64)\noutput %3\n"));
+  }
   for (const std::string shape : {"[200, 300]", "[65, 17]", "[3000, 40]", "[8192, 33]"}) {
     all.push_back(
         absl::StrCat("input x: float32", shape, "\n%1: float32", shape, " = softmax(x, axis=0)\noutput %1\n"));

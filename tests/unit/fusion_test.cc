@@ -133,6 +133,30 @@ TEST(Fusion, ASmallGatherFromACastStoresNoTable) {
   EXPECT_EQ(c.program.arena_bytes, 0);
 }
 
+TEST(Fusion, KMeansAssignmentIsOneKernelThatStoresNoDistances) {
+  const Compiled c = compiled(R"(
+    input x: float32[4096, 1, 64]
+    input c: float32[1, 256, 64]
+    %2: float32[4096, 256, 64] = subtract(x, c)
+    %3: float32[4096, 256, 64] = multiply(%2, %2)
+    %4: float32[4096, 256] = sum(%3, axis=[2], keepdims=false, dtype=float32)
+    %5: int64[4096] = argmin(%4, axis=[1], keepdims=false)
+    output %5)");
+  EXPECT_EQ(c.kernels(), 1u);
+  EXPECT_EQ(c.bytes(), 4096 * 64 * 4 + 256 * 64 * 4 + 4096 * 8);
+  EXPECT_EQ(c.program.arena_bytes, 0);
+}
+
+TEST(Fusion, SumsOfSumsKeepTheirOrderInTwoKernels) {
+  const Compiled c = compiled(R"(
+    input x: float32[64, 32, 40]
+    %1: float32[64, 32] = max(x, axis=[2], keepdims=false)
+    %2: float32[64] = sum(%1, axis=[1], keepdims=false, dtype=float32)
+    output %2)");
+  EXPECT_EQ(c.kernels(), 2u);
+  for (const CandidateRecord& r : c.log.candidates) EXPECT_TRUE(r.reason.starts_with("REDUCE_SHAPE")) << r.reason;
+}
+
 std::string batch_normalize(int rows) {
   const std::string x = absl::StrCat("float32[", rows, ", 1024]");
   return absl::StrCat("input x: ", x, "\nscalar e: float32\n",
@@ -159,9 +183,8 @@ TEST(Fusion, BatchNormalizeOfLongColumnsIsTwoKernels) {
 TEST(Fusion, ColumnsTooLongForTheCacheAreReadByOneKernelAPass) {
   const Compiled c = compiled(batch_normalize(20000));
   EXPECT_EQ(c.kernels(), 3u);
-  EXPECT_TRUE(std::ranges::any_of(c.log.candidates, [](const CandidateRecord& r) {
-    return r.reason.starts_with("REDUCE_RESULT");
-  }));
+  EXPECT_TRUE(std::ranges::any_of(c.log.candidates,
+                                  [](const CandidateRecord& r) { return r.reason.starts_with("REDUCE_RESULT"); }));
 }
 
 TEST(Fusion, AValueOfALaterPassStaysInTheTask) {

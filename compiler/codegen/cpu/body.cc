@@ -72,7 +72,7 @@ Dependence BodyEmitter::dependence_of(const Instr& instr) const {
   if (has_effect(instr)) d = kOnBoth;
   if (has_index(instr)) d = join(d, index_dependence(instr.index));
   if (instr.kind == Instr::kLoadLocal && local(instr.buffer).per_lane) d = join(d, kOnLane);
-  if (instr.kind == Instr::kLoadLocal && local(instr.buffer).sequence > 1) d = join(d, kOnSequence);
+  if (instr.kind == Instr::kLoadLocal && (phase_.joined || local(instr.buffer).sequence > 1)) d = join(d, kOnSequence);
   for (InstrId id : instr.operands) {
     if (id >= 0) d = join(d, dependence_[static_cast<std::size_t>(id)]);
   }

@@ -7,6 +7,7 @@
 #include "compiler/codegen/cpu/matmul.h"
 #include "compiler/codegen/cpu/matmul_epilogue.h"
 #include "compiler/codegen/cpu/phase.h"
+#include "compiler/codegen/cpu/phase_nested.h"
 #include "llvm/IR/Module.h"
 
 namespace tenon::codegen {
@@ -104,8 +105,11 @@ class KernelEmitter {
   }
 
   absl::Status emit_phases() {
-    for (const Phase& phase : kernel_.phases) {
-      if (absl::Status status = PhaseEmitter(ir_, kernel_, phase, task_).emit(); !status.ok()) return status;
+    for (std::size_t i = 0; i < kernel_.phases.size(); ++i) {
+      const bool is_nested = i + 1 < kernel_.phases.size() && kernel_.phases[i + 1].joined;
+      const absl::Status status = is_nested ? emit_nested(ir_, kernel_, program_, i++, task_)
+                                            : PhaseEmitter(ir_, kernel_, kernel_.phases[i], task_).emit();
+      if (!status.ok()) return status;
     }
     return absl::OkStatus();
   }

@@ -78,6 +78,12 @@ absl::Status PhaseEmitter::emit() {
   return finished();
 }
 
+absl::Status PhaseEmitter::emit_joined(const std::function<void(Value*)>& emit_step) {
+  emit_step_ = emit_step;
+  emit_columns();
+  return finished();
+}
+
 absl::Status PhaseEmitter::finished() const {
   if (body_.failed() < 0) return absl::OkStatus();
   const Instr& instr = phase_.body[static_cast<std::size_t>(body_.failed())];

@@ -30,6 +30,8 @@ class PhaseEmitter {
 
   /// Emits the phase at the insertion point. Unimplemented, naming the kernel, for what no schedule covers.
   absl::Status emit();
+  /// The same for a joined phase: emit_step(s) emits, at each step, what the phase before does there.
+  absl::Status emit_joined(const std::function<void(llvm::Value*)>& emit_step);
   /// The phase for the rows [first, end) of the last outer variable, tile by tile. Only where can_tile_rows.
   absl::Status emit_rows(llvm::Value* first, llvm::Value* end);
   bool can_tile_rows() const;
@@ -110,6 +112,7 @@ class PhaseEmitter {
   std::vector<std::vector<Accumulator>> accumulators_;  ///< by reduction, then by vector of the unrolled group
   std::vector<std::vector<DyadicStack>> stacks_;        ///< the same for blocked ones; chunks: one a reduction
   std::vector<std::vector<Accumulator>> carries_;       ///< the same; of scans, what the blocks before add up to
+  std::function<void(llvm::Value*)> emit_step_;         ///< joined: emits the step of the phase before
   std::vector<llvm::AllocaInst*> tiles_;                ///< rows: a square of each transposed load
   std::vector<std::vector<PartialArray>> rows_;         ///< chunks: the current chunk's partials, one a reduction
 };

@@ -91,7 +91,10 @@ void PhaseEmitter::emit_column_tile(const Values& outer, Value* count, Points po
   for (std::size_t u = 0; u < points.size(); ++u) body_.emit(set_of(kOnLane), points[u], columns[u]);
   const int vectors = static_cast<int>(points.size());
   Value* blocks = for_blocks(count, vectors, [&](Value* first, Value* end) {
-    ir_.loop(first, end, 1, [&](Value* row) { emit_column_row(columns, row, points); });
+    ir_.loop(first, end, 1, [&](Value* row) {
+      if (emit_step_) emit_step_(row);
+      emit_column_row(columns, row, points);
+    });
   });
   for (int u = 0; u < vectors; ++u) {
     for (int r = 0; r < num_reductions(); ++r) {
