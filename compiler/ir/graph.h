@@ -22,7 +22,8 @@ namespace tenon {
 using NodeId = std::int32_t;
 
 /// Elements of a program input as they lie in memory: strides in elements (0: broadcast, negative: reversed), from the
-/// address of element [0, ..., 0]. Empty strides mean row-major.
+/// address of element [0, ..., 0]. Empty strides mean row-major. aligned64: whether that address is a multiple of 64, for
+/// targets that make other code then; the CPU does not, and its programs leave it at true.
 struct InputLayout {
   Shape strides;
   bool aligned64 = true;

@@ -382,8 +382,7 @@ Value* BodyEmitter::lane_addresses(DType dtype, Value* base, const SplitIndex& i
 Value* BodyEmitter::local_address(int id, const BodyPoint& point) {
   Value* base = task_.locals[static_cast<std::size_t>(id)];
   Value* at = ir_.b.CreateSub(point.lane, task_.lane_begin);
-  if (local(id).sequence > 1)
-    at = ir_.b.CreateAdd(at, ir_.b.CreateMul(point.sequence, ir_.i64(kernel_.lane_chunk)));
+  if (local(id).sequence > 1) at = ir_.b.CreateAdd(at, ir_.b.CreateMul(point.sequence, ir_.i64(kernel_.lane_chunk)));
   return ir_.at(local(id).dtype, base, at);
 }
 
