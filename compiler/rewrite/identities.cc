@@ -167,13 +167,13 @@ bool includes(DTypes set, DType dtype) {
 }
 
 const std::vector<ParsedIdentity>& identities() {
-  static const std::vector<ParsedIdentity> all = parse_all();
+  static const auto& all = *new std::vector<ParsedIdentity>(parse_all());  // leaked: statics may evaluate
   return all;
 }
 
 const std::vector<const ParsedIdentity*>& identities_of(Op op) {
-  static const auto by_op = [] {
-    std::array<std::vector<const ParsedIdentity*>, kNumOps> table;
+  static const auto& by_op = []() -> auto& {
+    auto& table = *new std::array<std::vector<const ParsedIdentity*>, kNumOps>;
     for (const ParsedIdentity& i : identities()) table[static_cast<std::size_t>(i.from.op)].push_back(&i);
     return table;
   }();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Opening of the compiler library. It is looked for beside the library or program that holds this code, then in the
-// neighbouring lib folder, nowhere else; it is never closed, since LLVM does not survive that.
+// neighbouring lib folder, nowhere else; it is never closed, since LLVM does not survive that. When the process exits,
+// LLVM's statics go before those of the program that evaluates in a destructor, so it serves no call from then on.
 #include "runtime/session/compiler_library.h"
 
 #include <dlfcn.h>
@@ -8,7 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <mutex>
+#include <cstdlib>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -63,14 +64,25 @@ absl::StatusOr<TenonCompileFunction*> open_library() {
 }
 
 std::atomic<bool> opened = false;
+std::atomic<bool> has_exit_begun = false;
 
-const absl::StatusOr<TenonCompileFunction*>& compiler() {
-  static const absl::StatusOr<TenonCompileFunction*> entry = [] {
-    auto result = open_library();
-    opened = result.ok();
+/// Registered after LLVM has made statics, so it runs before their destructors.
+void note_exit() { has_exit_begun = true; }
+
+// Leaked, so that statics may still evaluate.
+const absl::StatusOr<TenonCompileFunction*>& first_try() {
+  static const auto* const entry = [] {
+    auto* const result = new absl::StatusOr<TenonCompileFunction*>(open_library());
+    opened = result->ok();
+    std::atexit(note_exit);
     return result;
   }();
-  return entry;
+  return *entry;
+}
+
+absl::StatusOr<TenonCompileFunction*> compiler() {
+  if (has_exit_begun) return absl::UnavailableError("the process exits, and the compiler with it");
+  return first_try();
 }
 
 void keep(void* self, const void* bytes, std::size_t size) {
@@ -82,7 +94,7 @@ void keep(void* self, const void* bytes, std::size_t size) {
 
 absl::StatusOr<std::vector<std::byte>> compile_kernels(std::span<const std::byte> kernels,
                                                        const codegen::TargetSpec& target, TenonEmit emit) {
-  const auto& entry = compiler();
+  const auto entry = compiler();
   if (!entry.ok()) return entry.status();
   const TenonCompileRequest request{kTenonCompilerAbi,  emit,
                                     build_id(),         kernels.data(),
@@ -91,6 +103,7 @@ absl::StatusOr<std::vector<std::byte>> compile_kernels(std::span<const std::byte
   std::vector<std::byte> out;
   const TenonCompileSink sink{&out, keep};
   const std::int32_t code = (*entry)(&request, &sink);
+  std::atexit(note_exit);  // LLVM makes statics as it needs them
   if (code == 0) return out;
   return absl::Status(static_cast<absl::StatusCode>(code),
                       absl::string_view(reinterpret_cast<const char*>(out.data()), out.size()));

@@ -17,12 +17,13 @@ namespace tenon::session {
 
 /// Compiles serialised kernels for `target`: a stored flat image or a text, by `emit`. Opens the compiler first where
 /// needed; if it cannot be opened, every call returns Unavailable, naming the files tried and why each failed.
-/// Any other error is the compiler's own. Thread-safe; a compile holds no lock.
+/// Unavailable too once the process that opened it exits. Any other error is the compiler's own. Thread-safe; a compile
+/// holds no lock.
 absl::StatusOr<std::vector<std::byte>> compile_kernels(std::span<const std::byte> kernels,
                                                        const codegen::TargetSpec& target,
                                                        TenonEmit emit = kTenonEmitImage);
 
-/// Opens the compiler ahead of need; the result is that of the first try in this process.
+/// Opens the compiler ahead of need; the result is that of the first try in this process, until it exits.
 absl::Status open_compiler();
 
 /// Whether this process has opened the compiler.

@@ -43,7 +43,7 @@ cache::Mode disk_mode() {
 }
 
 cache::EntryKey entry_key(const ProgramKey& key) {
-  static const std::string environment = environment_text();
+  static const std::string& environment = *new std::string(environment_text());  // leaked: statics may evaluate
   static const cache::Digest digest = cache::digest(environment, cache::Seed::kEnvironment);
   return {digest, key.digest, environment, std::string(as_text(key.bytes))};
 }

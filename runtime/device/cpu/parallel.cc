@@ -39,7 +39,16 @@ Workers& workers() {
 struct Scratch {
   void* data = nullptr;
   std::int64_t bytes = 0;
-  ~Scratch() { std::free(data); }
+};
+
+// Apart from what frees it: statics may evaluate after the main thread's own variables are gone.
+constinit thread_local Scratch scratch;
+
+struct ScratchOwner {
+  ~ScratchOwner() {
+    std::free(scratch.data);
+    scratch = {};
+  }
 };
 
 }  // namespace
@@ -52,7 +61,7 @@ DefaultFloatMode::~DefaultFloatMode() {
 }
 
 void* scratch_block(std::int64_t bytes) {
-  thread_local Scratch scratch;
+  thread_local const ScratchOwner owner;
   if (bytes <= scratch.bytes && scratch.bytes <= std::max(bytes, kKeptScratch)) return scratch.data;
   std::free(scratch.data);
   scratch.bytes = (std::max<std::int64_t>(bytes, 4096) + 63) / 64 * 64;
