@@ -91,7 +91,7 @@ absl::Status guarded_call(std::function<absl::Status()> work) {
   const auto call = std::make_shared<Call>(std::move(work));
   auto handle = std::make_unique<std::shared_ptr<Call>>(call);
   pthread_t thread;
-  if (!start_thread(handle.get(), &thread)) return absl::ResourceExhaustedError("no thread for the compiler");
+  if (!start_thread(handle.get(), &thread)) return absl::UnavailableError("no thread for the compiler");
   handle.release();
   Outcome outcome = call->wait();
   // A thread that ends is waited for, so that nothing of a compile still runs when its caller goes on or exits.

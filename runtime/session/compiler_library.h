@@ -17,8 +17,8 @@ namespace tenon::session {
 
 /// Compiles serialised kernels for `target`: a stored flat image or a text, by `emit`. Opens the compiler first where
 /// needed; if it cannot be opened, every call returns Unavailable, naming the files tried and why each failed.
-/// Unavailable too once the process that opened it exits. Any other error is the compiler's own. Thread-safe; a compile
-/// holds no lock.
+/// Unavailable too once the process that opened it exits, or if no thread can be made for it. Any other error is the
+/// compiler's own. Thread-safe; a compile holds no lock.
 absl::StatusOr<std::vector<std::byte>> compile_kernels(std::span<const std::byte> kernels,
                                                        const codegen::TargetSpec& target,
                                                        TenonEmit emit = kTenonEmitImage);

@@ -152,15 +152,17 @@ absl::StatusOr<std::shared_ptr<const Program>> ProgramStore::compile_and_publish
     return absl::FailedPreconditionError(
         absl::StrCat("program ", key.graph.hex(), " is not cached, and TENON_COMPILE=forbid"));
   }
-  if (absl::Status opened = open_compiler(); !opened.ok()) {
-    warn_once("compiler", absl::StrCat(opened.message(), "; programs are interpreted"));
+  const auto without_compiler = [&](const absl::Status& why) {
+    warn_once("compiler", absl::StrCat(why.message(), "; programs are interpreted"));
     return interpret_instead(bytes);
-  }
+  };
+  if (absl::Status opened = open_compiler(); !opened.ok()) return without_compiler(opened);
   const Clock::time_point start = Clock::now();
   const CodeGenerator generate = [&](absl::Span<const std::byte> kernels) {
     return compile_kernels(std::span(kernels.data(), kernels.size()), *native_target());
   };
   absl::StatusOr<Artifact> artifact = compile(*bytes, generate, compile_options());
+  if (absl::IsUnavailable(artifact.status())) return without_compiler(artifact.status());
   if (!artifact.ok()) return artifact.status();
   dump_code(*bytes);
   const double compile_us = microseconds_since(start);
