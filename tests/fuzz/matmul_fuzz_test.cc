@@ -82,7 +82,7 @@ class ProductMaker {
   Value reader(const std::vector<Value>& values) {
     const Value& x =
         below(3) ? values.back() : values[static_cast<std::size_t>(below(static_cast<int>(values.size())))];
-    const Shape flat = {numel(x.shape())}, axes = {x.rank() - 1};
+    const Shape shape(x.shape().begin(), x.shape().end()), flat = {numel(x.shape())}, axes = {x.rank() - 1};
     switch (below(10)) {
       case 0:
         return x * beside(x, values);
@@ -93,7 +93,7 @@ class ProductMaker {
       case 3:
         return is_float(x.dtype()) ? apply(Op::k_tanh, {x}) : apply(Op::k_negative, {x});
       case 4:
-        return reshape(reshape(x, flat) + constant_like(x, 3), x.shape());
+        return reshape(reshape(x, flat) + constant_like(x, 3), shape);
       case 5:
         return x.rank() < 2 ? -x : swapped(x + beside(x, values));
       case 6:
