@@ -132,7 +132,7 @@ TENON_API Tensor ones_like(const TensorArg& x, std::optional<DType> dtype = {});
 // ---- from a rule ----
 
 /// start + i*step for every i with the value before stop (1-d). By default int64 if all three are integers, else
-/// float32. Computed in float64 and rounded once for floats. step must not be 0.
+/// float32. Computed in float64 and rounded once for floats. step must not be 0; integers must fit int64.
 TENON_API Tensor arange(Scalar start, Scalar stop, Scalar step = 1, std::optional<DType> dtype = {},
                         const std::source_location& call_site = std::source_location::current());
 /// 0, 1, ... before stop.

@@ -130,16 +130,16 @@ Tensor arange(Scalar start, Scalar stop, Scalar step, std::optional<DType> dtype
   const device::DefaultFloatMode mode;
   const bool is_exact = are_integers({start, stop, step});
   if (as_double(step) == 0) trace::fail("arange", "the step is 0", call_site);
+  // Rounded once from the exact values, whatever the dtype: float64 holds what a user writes, int64 every index.
+  const DType exact = is_exact ? DType::kInt64 : DType::kFloat64;
+  const auto argument = [&](Scalar s) { return trace::scalar_argument(exact, s, Op::k_arange, call_site); };
+  const trace::NodeRef first = argument(start), stride = argument(step);
+  argument(stop);  // the program is not given it, but the count comes from what it holds
   const std::int64_t count = is_exact ? count_of_ints(start.as_int(), stop.as_int(), step.as_int())
                                       : count_of_floats(as_double(start), as_double(stop), as_double(step));
   if (count < 0) trace::fail("arange", "start, stop and step give no possible length", call_site);
   const DType result = dtype.value_or(is_exact ? DType::kInt64 : DType::kFloat32);
-  // Rounded once from the exact values, whatever the dtype: float64 holds what a user writes, int64 every index.
-  const DType exact = is_exact ? DType::kInt64 : DType::kFloat64;
-  const Tensor values = call(Op::k_arange,
-                             {trace::scalar_argument(exact, start, Op::k_arange, call_site),
-                              trace::scalar_argument(exact, step, Op::k_arange, call_site)},
-                             attributes(count), call_site);
+  const Tensor values = call(Op::k_arange, {first, stride}, attributes(count), call_site);
   return values.astype(result, call_site);
 }
 

@@ -103,6 +103,19 @@ TEST(CallError, ShapesOfStructure) {
   EXPECT_MISTAKE(tn::arange(0, 10, 0), "arange", "step is 0");
 }
 
+TEST(CallError, RangesBeyondInt64) {
+  constexpr std::uint64_t huge = std::uint64_t{1} << 63;
+  const std::string part = "the scalar 9223372036854775808 does not fit int64";
+  EXPECT_MISTAKE(tn::arange(0, huge), "arange", part);
+  EXPECT_MISTAKE(tn::arange(huge), "arange", part);
+  EXPECT_MISTAKE(tn::arange(0, huge, 1, DType::kUInt64), "arange", part);
+  EXPECT_MISTAKE(tn::arange(huge, 0, -1), "arange", part);
+  EXPECT_MISTAKE(tn::arange(0, 1, huge), "arange", part);
+  constexpr std::uint64_t most = huge - 1;
+  EXPECT_EQ(tn::arange(most - 2, most, 1, DType::kUInt64).to_vector<std::uint64_t>(),
+            (std::vector<std::uint64_t>{most - 2, most - 1}));
+}
+
 TEST(CallError, Indices) {
   const tn::Tensor x = floats({2, 3});
   EXPECT_MISTAKE(x[2], "index", "index 2 is out of range for axis 0 of float32[2, 3]");
