@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The `tenon` command: reads the command line and calls a command of command.h.
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 
 #include "absl/strings/str_cat.h"
 #include "compiler/build_id.h"
@@ -131,12 +134,27 @@ int tool_main(int argc, char** argv) {
   return std::ranges::any_of(rest, is_help) ? print_help(*command) : dispatch(*command, rest);
 }
 
+/// Gives closed standard streams a file that cannot be written: else the next file opened would be taken for one.
+void hold_standard_streams() {
+  for (int stream = 0; stream <= 2; ++stream) {
+    if (fcntl(stream, F_GETFD) < 0) open("/dev/null", O_RDONLY);
+  }
+}
+
+/// The exit status after a command that returned `status`: bad if something it printed went nowhere.
+int close_output(int status) {
+  const bool is_written = std::cout.flush() && std::fflush(stdout) == 0 && !std::ferror(stdout);
+  if (is_written || (status != kOk && status != kCheckFailed)) return status;
+  return fail_input("cannot write the output");
+}
+
 }  // namespace
 }  // namespace tenon::tool
 
 int main(int argc, char** argv) {
+  tenon::tool::hold_standard_streams();
   try {
-    return tenon::tool::tool_main(argc, argv);
+    return tenon::tool::close_output(tenon::tool::tool_main(argc, argv));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tenon: %s\n", error.what());
     return tenon::tool::kInternal;

@@ -74,6 +74,19 @@ TEST(Tool, HelpAndVersionAreAnswersNotErrors) {
   EXPECT_EQ(run(tool + "--version").text.find("tenon "), 0u);
 }
 
+TEST(Tool, OutputThatGoesNowhereIsOneLineAndStatus2) {
+  const std::string program = " " TENON_SOURCE_DIR "/tests/e2e/rms_norm.tir";
+  for (const std::string& words : {"run" + program, "explain" + program, "compile --emit graph" + program,
+                                   std::string("cache path"), std::string("doctor"), std::string("help")}) {
+    for (const char* stream : {">/dev/full", ">&-"}) {
+      const Output out = run(absl::StrCat("(" TENON_BIN_DIR "/tenon ", words, " 2>&1 ", stream, ")"));
+      EXPECT_EQ(out.status, 2) << words << stream;
+      EXPECT_EQ(out.text, "tenon: cannot write the output\n") << words << stream;
+    }
+  }
+  EXPECT_EQ(run(absl::StrCat("(" TENON_BIN_DIR "/tenon run --quiet", program, " >&-)")).status, 0);
+}
+
 TEST(Tool, AnUnknownCommandListsTheValidOnes) {
   for (const char* words : {"frobnicate", "help frobnicate"}) {
     const Output out = run(absl::StrCat(TENON_BIN_DIR "/tenon ", words));
