@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <new>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/device/cpu/allocator.h"
@@ -119,12 +120,15 @@ absl::Status execute(const Program& program, Run& run) {
   return status;
 }
 
-absl::Status compute(Session& s, Run& run) {
+/// What the interpreter and the compiler keep outside tensors may find no memory either.
+absl::Status compute(Session& s, Run& run) try {
   absl::StatusOr<std::shared_ptr<const Program>> program = s.store.find_or_make(key_of(run.key_bytes));
   if (!program.ok()) return program.status();
   run.computed_by = (*program)->canonical_bytes();
   if (absl::Status status = allocate_results(run); !status.ok()) return status;
   return execute(**program, run);
+} catch (const std::bad_alloc&) {
+  return absl::ResourceExhaustedError("no memory for the program's own data");
 }
 
 /// Turns the outputs into values; returns what they no longer need, to be released without the lock.

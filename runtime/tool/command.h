@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The commands of `tenon`, and the little they share.
 //
-// Exit status: 0 well, 1 a check failed, 2 bad usage or input, or output that cannot be written, 3 internal.
+// Exit status: 0 well, 1 a check failed, 2 bad usage or input, no memory, or output that cannot be written, 3 internal.
 #pragma once
 
 #include <map>

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <new>
 
 #include "absl/strings/str_cat.h"
 #include "compiler/build_id.h"
@@ -155,6 +156,8 @@ int main(int argc, char** argv) {
   tenon::tool::hold_standard_streams();
   try {
     return tenon::tool::close_output(tenon::tool::tool_main(argc, argv));
+  } catch (const std::bad_alloc&) {
+    return tenon::tool::fail_input("no memory");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tenon: %s\n", error.what());
     return tenon::tool::kInternal;

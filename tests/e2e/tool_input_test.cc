@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tests/e2e/process.h"
+#include "tests/sanitized.h"
 
 namespace tenon {
 namespace {
@@ -162,6 +163,16 @@ TEST(ToolInput, ProgramsHaveAnOutput) {
       expect_refused(run_on(text, ".tir", command), "the program has no output line");
     }
   }
+}
+
+TEST(ToolInput, AProgramThatTheInterpreterHasNoMemoryForIsRefused) {
+  if (!testing::kNewThrows) GTEST_SKIP() << "a sanitizer ends the process where new would throw";
+  const std::string text =
+      "scalar v: float32 = 0\n%1: float32[281474976710656] = full(v, shape=[281474976710656])\n"
+      "%2: float32[4] = slice(%1, starts=[0], lengths=[4], steps=[1])\noutput %2\n";
+  setenv("TENON_JIT", "0", 1);
+  expect_refused(run_on(text, ".tir", "run %"), "no memory");
+  unsetenv("TENON_JIT");
 }
 
 }  // namespace

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <sstream>
 #include <string>
 
 #include "tenon/tenon.h"
+#include "tests/sanitized.h"
 
 namespace tn = tenon;
 
@@ -150,6 +153,29 @@ TEST(CallError, NoMemoryForAResult) {
     EXPECT_EQ(e.op(), "to_vector");
     EXPECT_EQ(e.line(), __LINE__ - 5);
   }
+}
+
+/// Ends with 0 if the interpreter's want of memory is kOutOfMemory of the call, twice.
+[[noreturn]] void interpret_what_has_no_memory() {
+  const tn::Tensor part = tn::zeros({std::int64_t{1} << 48})[tn::slice(0, 4)];
+  for (int i = 0; i < 2; ++i) {
+    try {
+      part.eval();
+      std::exit(1);
+    } catch (const tn::Error& e) {
+      std::fprintf(stderr, "%s\n", e.what());
+      if (e.code() != tn::ErrorCode::kOutOfMemory) std::exit(2);
+    }
+  }
+  std::exit(0);
+}
+
+TEST(CallErrorDeathTest, NoMemoryForTheInterpreter) {
+  if (!tn::testing::kNewThrows) GTEST_SKIP() << "a sanitizer ends the process where new would throw";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process of its own, which reads the variable
+  setenv("TENON_JIT", "0", 1);
+  EXPECT_EXIT(interpret_what_has_no_memory(), testing::ExitedWithCode(0), "eval: no memory");
+  unsetenv("TENON_JIT");
 }
 
 TEST(CallError, PrintingNamesTheCallThatMadeTheTensor) {
