@@ -6,8 +6,10 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <source_location>
+#include <type_traits>
 #include <vector>
 
 #include "tenon/export.h"
@@ -27,13 +29,24 @@ using Dims = std::vector<std::int64_t>;
 struct None {};
 inline constexpr None none;
 
+namespace internal {
+/// The integer, or the largest int64 for what is beyond it: no axis reaches that far, so both mean the same.
+constexpr std::int64_t saturate(std::integral auto value) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  if constexpr (std::is_unsigned_v<decltype(value)> && sizeof(value) >= sizeof(kMost)) {
+    if (value > static_cast<std::make_unsigned_t<std::int64_t>>(kMost)) return kMost;
+  }
+  return static_cast<std::int64_t>(value);
+}
+}  // namespace internal
+
 /// Axes of a reduction: absent or {} means all of them, {0, -1} these. Negative values count from the end.
 /// Axes(Dims{}) means no axis at all.
 class Axes {
  public:
   Axes() = default;
   Axes(None) {}
-  Axes(std::integral auto axis) : axes_(1, static_cast<std::int64_t>(axis)), is_all_(false) {}
+  Axes(std::integral auto axis) : axes_(1, internal::saturate(axis)), is_all_(false) {}
   Axes(std::initializer_list<std::int64_t> axes) : axes_(axes), is_all_(false) {}
   Axes(Dims axes) : axes_(static_cast<Dims&&>(axes)), is_all_(false) {}
 
@@ -95,7 +108,7 @@ class TensorArg : public Operand {
 class Bound {
  public:
   constexpr Bound(None) {}
-  constexpr Bound(std::integral auto value) : value_(static_cast<std::int64_t>(value)) {}
+  constexpr Bound(std::integral auto value) : value_(internal::saturate(value)) {}
   constexpr std::optional<std::int64_t> value() const { return value_; }
 
  private:
@@ -109,7 +122,10 @@ struct Slice {
 };
 
 /// slice(1, none), slice(none, none, -1): part of an axis, for index lists. Bounds beyond the axis are cut to it.
-constexpr Slice slice(Bound start, Bound stop, std::int64_t step = 1) { return {start, stop, step}; }
+template <std::integral Step = int>
+constexpr Slice slice(Bound start, Bound stop, Step step = 1) {
+  return {start, stop, internal::saturate(step)};
+}
 
 struct All;
 

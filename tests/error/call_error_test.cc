@@ -119,6 +119,18 @@ TEST(CallError, RangesBeyondInt64) {
             (std::vector<std::uint64_t>{most - 2, most - 1}));
 }
 
+TEST(CallError, UnsignedPlacesBeyondInt64AreBeyondTheAxis) {
+  constexpr std::uint64_t most = ~std::uint64_t{0};
+  const tn::Tensor x = tn::arange(3);
+  EXPECT_MISTAKE(x[most], "index", "is out of range for axis 0 of int64[3]");
+  EXPECT_MISTAKE(tn::sum(x, most), "sum", "is out of range for 1 axis");
+  EXPECT_EQ(x[tn::slice(0u, most)].to_vector<std::int64_t>(), (std::vector<std::int64_t>{0, 1, 2}));
+  EXPECT_EQ(x[tn::slice(most, tn::none)].to_vector<std::int64_t>(), (std::vector<std::int64_t>{}));
+  EXPECT_EQ(x[tn::slice(most, 0u, -1)].to_vector<std::int64_t>(), (std::vector<std::int64_t>{2, 1}));
+  EXPECT_EQ(x[tn::slice(1u, tn::none, most)].to_vector<std::int64_t>(), (std::vector<std::int64_t>{1}));
+  EXPECT_EQ(x[std::uint64_t{2}].item<std::int64_t>(), 2);
+}
+
 TEST(CallError, Indices) {
   const tn::Tensor x = floats({2, 3});
   EXPECT_MISTAKE(x[2], "index", "index 2 is out of range for axis 0 of float32[2, 3]");
