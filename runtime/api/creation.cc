@@ -86,6 +86,7 @@ Tensor copy_in(const void* data, std::size_t count, DType dtype, const Dims& sha
   if (numel(type.shape) != static_cast<std::int64_t>(count)) {
     trace::fail("asarray", cat(count, " elements do not fill ", to_string(type)), call_site);
   }
+  if (count > 0 && !data) trace::fail("asarray", cat("a null pointer holds no ", to_string(type)), call_site);
   device::StorageRef storage = allocate(type, "asarray", call_site);
   if (count > 0) std::memcpy(storage->data, data, count * size_of(dtype));
   return Access::wrap(trace::make_ready(std::move(type), std::move(storage), {}, 0));

@@ -119,6 +119,12 @@ TEST(CallError, RangesBeyondInt64) {
             (std::vector<std::uint64_t>{most - 2, most - 1}));
 }
 
+TEST(CallError, ANullPointerHoldsNoElements) {
+  const float* none = nullptr;
+  EXPECT_MISTAKE(tn::asarray(none, {1}), "asarray", "a null pointer holds no float32[1]");
+  EXPECT_EQ(tn::asarray(none, {0, 2}).shape(), (tn::Dims{0, 2}));
+}
+
 TEST(CallError, UnsignedPlacesBeyondInt64AreBeyondTheAxis) {
   constexpr std::uint64_t most = ~std::uint64_t{0};
   const tn::Tensor x = tn::arange(3);
