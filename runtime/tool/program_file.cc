@@ -3,9 +3,10 @@
 #include "runtime/tool/program_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "absl/strings/str_cat.h"
 #include "compiler/ir/fill.h"
@@ -18,6 +19,10 @@
 
 namespace tenon::tool {
 namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxText = std::size_t{256} << 20;
 
 absl::Status with_file(const absl::Status& status, const std::string& path) {
   return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
@@ -122,13 +127,20 @@ absl::StatusOr<Tensor> read_npy(const std::string& path) {
 }
 
 absl::StatusOr<std::string> read_text(const std::string& path) {
+  std::error_code error;
+  const fs::file_status kind = fs::status(path, error);
+  if (!error && fs::exists(kind) && !fs::is_regular_file(kind) && !fs::is_fifo(kind))
+    return absl::InvalidArgumentError(absl::StrCat("'", path, "' is neither a regular file nor a pipe"));
   std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  // Nothing to copy would count as a failure.
-  const bool is_empty = file.peek() == std::ifstream::traits_type::eof();
-  if (!file.is_open() || file.bad() || !(is_empty || text << file.rdbuf()))
-    return absl::InvalidArgumentError(absl::StrCat("cannot read ", path));
-  return text.str();
+  std::string text;
+  std::array<char, 1 << 16> piece;
+  while (file.read(piece.data(), piece.size()), file.gcount() > 0) {
+    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+    if (text.size() > kMaxText)
+      return absl::InvalidArgumentError(absl::StrCat("'", path, "' is larger than ", kMaxText, " bytes"));
+  }
+  if (!file.is_open() || file.bad()) return absl::InvalidArgumentError(absl::StrCat("cannot read '", path, "'"));
+  return text;
 }
 
 absl::StatusOr<LoadedProgram> load_program(const std::string& prog) {

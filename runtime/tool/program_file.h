@@ -29,7 +29,7 @@ absl::StatusOr<LoadedProgram> load_program(const std::string& prog);
 /// The array of a .npy file; the library's own message when it cannot be read.
 absl::StatusOr<Tensor> read_npy(const std::string& path);
 
-/// The whole file, or why not.
+/// The whole of a regular file or of a pipe, at most 256 MiB, or why not.
 absl::StatusOr<std::string> read_text(const std::string& path);
 
 }  // namespace tenon::tool

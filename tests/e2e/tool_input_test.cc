@@ -175,5 +175,15 @@ TEST(ToolInput, AProgramThatTheInterpreterHasNoMemoryForIsRefused) {
   unsetenv("TENON_JIT");
 }
 
+TEST(ToolInput, FilesAreNamedAndAreRegularOrPipes) {
+  expect_refused(run(TENON_BIN_DIR "/tenon run ''"), "cannot read ''");
+  for (const char* path : {"/dev/zero", "/dev/null", "/"}) {
+    expect_refused(run(absl::StrCat(TENON_BIN_DIR "/tenon run ", path)), "is neither a regular file nor a pipe");
+  }
+  expect_refused(run("yes | " TENON_BIN_DIR "/tenon run /dev/stdin"), "is larger than 268435456 bytes");
+  const Output piped = run("echo 'input x: float32[2] = fill(1, -1, 1)' | " TENON_BIN_DIR "/tenon run /dev/stdin");
+  expect_refused(piped, "the program has no output line");
+}
+
 }  // namespace
 }  // namespace tenon
