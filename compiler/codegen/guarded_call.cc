@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -39,6 +40,9 @@ class Call {
     done_.notify_one();
   }
 
+  /// Allocates nothing.
+  void give_up_for_memory() { finish({std::move(no_memory_), true}); }
+
   Outcome wait() {
     std::unique_lock lock(mutex_);
     done_.wait(lock, [this] { return outcome_.has_value(); });
@@ -47,6 +51,7 @@ class Call {
 
  private:
   std::function<absl::Status()> work_;
+  absl::Status no_memory_ = absl::UnavailableError("no memory for the compiler");
   std::mutex mutex_;
   std::condition_variable done_;
   std::optional<Outcome> outcome_;
@@ -61,6 +66,28 @@ void on_fatal_error(void*, const char* reason, bool) {
   }
   current_call->finish({absl::InternalError(absl::StrCat("LLVM gave up: ", reason)), true});
   while (true) ::pause();
+}
+
+std::new_handler other_new_handler = nullptr;
+
+// Much of LLVM must not throw, bad_alloc included.
+void hold_if_compiling() {
+  if (current_call == nullptr) return;
+  current_call->give_up_for_memory();
+  while (true) ::pause();
+}
+
+// As if it were not there on any thread but ours.
+void on_no_memory() {
+  hold_if_compiling();
+  if (other_new_handler == nullptr) throw std::bad_alloc();
+  other_new_handler();
+}
+
+void install_handlers() {
+  llvm::install_fatal_error_handler(on_fatal_error);
+  llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { hold_if_compiling(); });
+  other_new_handler = std::set_new_handler(on_no_memory);
 }
 
 void* run_call(void* shared) {
@@ -87,7 +114,7 @@ bool start_thread(std::shared_ptr<Call>* call, pthread_t* thread) {
 
 absl::Status guarded_call(std::function<absl::Status()> work) {
   static std::once_flag once;
-  std::call_once(once, [] { llvm::install_fatal_error_handler(on_fatal_error); });
+  std::call_once(once, install_handlers);
   const auto call = std::make_shared<Call>(std::move(work));
   auto handle = std::make_unique<std::shared_ptr<Call>>(call);
   pthread_t thread;
