@@ -7,11 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/schedule/grain.h"
+
 namespace tenon {
 namespace {
 
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;  // keeps products of counts, weights and costs in 64 bits
-constexpr std::int64_t kColumnChunk = 128;                 // lanes of a task of an outer reduction (grain.cc)
 
 std::int64_t bytes_of(const Buffer& buffer) {
   return std::min(numel(buffer.shape), kMaxCount) * static_cast<std::int64_t>(size_of(buffer.dtype));

@@ -8,7 +8,6 @@ namespace tenon {
 namespace {
 
 constexpr std::int64_t kChunk = 16384;          // lanes a task of a pointwise kernel
-constexpr std::int64_t kColumnChunk = 128;      // lanes a task of an outer reduction
 constexpr std::int64_t kRowBlock = 32;          // rows a task walks in tiles when reads are transposed
 constexpr std::int64_t kWorkPerThread = 32768;  // weighted element operations
 

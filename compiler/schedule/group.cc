@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "compiler/schedule/group_size.h"
+
 namespace tenon {
 namespace {
 
@@ -75,9 +77,7 @@ void choose_axes(const LoopNode& node, KernelClass kernel_class, int* lane, int*
 }
 
 std::int64_t weight_of(const LoopNode& node) {
-  std::int64_t weight = node.kind == LoopNode::kPointwise ? 0 : 1;
-  for (const Instr& i : node.body) weight += i.kind == Instr::kApply ? op_weight(i.op) : 1;
-  return weight;
+  return weight_of(node.body) + (node.kind == LoopNode::kPointwise ? 0 : 1);
 }
 
 }  // namespace

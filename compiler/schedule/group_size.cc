@@ -11,15 +11,12 @@
 #include "compiler/lower/body_builder.h"
 
 namespace tenon {
-namespace {
 
 std::int64_t weight_of(const Body& body) {
   std::int64_t weight = 0;
   for (const Instr& i : body) weight += i.kind == Instr::kApply ? op_weight(i.op) : 1;
   return weight;
 }
-
-}  // namespace
 
 std::int64_t loads_of(const Group& group) {
   absl::flat_hash_set<BufferId> written;

@@ -11,6 +11,9 @@ namespace tenon {
 /// Distinct elements of buffers of other groups that `group` loads.
 std::int64_t loads_of(const Group& group);
 
+/// The weights of a body's ops (op_weight); 1 for what is no op.
+std::int64_t weight_of(const Body& body);
+
 /// The weights of its ops (op_weight), members counted one by one: never below what the joined body has.
 std::int64_t weight_bound(const Group& group);
 
